@@ -212,6 +212,7 @@ def test_a_row_unlike_the_others_is_reported(tmp_path, saltmill, data, line):
     (b"type,n\ntype,1\nkind,2\n", "the first row may be data"),
     (b'"at";"qty"\n' + b"".join(b'"05%04d"\n' % (i * 37) for i in range(9)), "a line is one value, but some lines contain delimiters"),
     (b"#aa\n#bb\n#cc\nx\n", "most lines begin with #"),
+    (b"id,name,value\na1,ab,3\n#x,x,x\nb2,cd,4\n", "some rows begin with #, and the job loads them"),
     (b"Sales 2026-01-03;;\n2025;id;a\n" + b"".join(b"%08d;%s;%s\n" % (i * 531, (b"FR", b"US")[i % 2], (b"island", b"nectar", b"sea")[i % 3])
      for i in range(40)), "half of the columns or more have no name"),
     (b"score,total,2025\nf,C:\\\\new,376\nt,kettle #tag,485\nf,lagoon,-14\nt,ember a\\, b jungle,-281\n", "the first row may be names"),
@@ -506,3 +507,59 @@ def test_words_for_no_value(tmp_path, saltmill, word):
     r = init(saltmill, tmp_path, ("n,x\n" + "".join(f"{i},{word if x is None else x}\n" for i, x in numbers.items())).encode())
     assert r.returncode == 0, r.stderr
     assert {x["n"]: x.get("x") for x in rows_of(tmp_path, saltmill, r.stdout)} == numbers
+
+
+@pytest.mark.parametrize("data,rows", [
+    (b"sign;name\n!;bang\n#;hash\n$;dollar\n", [("!", "bang"), ("#", "hash"), ("$", "dollar")]),
+    (b"color;name\n#ff0000;red\n#00ff00;green\n#0000ff;blue\n", [("#ff0000", "red"), ("#00ff00", "green"), ("#0000ff", "blue")]),
+])
+def test_rows_that_begin_with_a_number_sign(tmp_path, saltmill, data, rows):
+    """Each # is a value of its own, or all rows begin with one. So no row is commented out."""
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 0, r.stderr
+    assert sorted(tuple(sorted(x.values())) for x in rows_of(tmp_path, saltmill, r.stdout)) == sorted(tuple(sorted(x)) for x in rows)
+
+
+def test_numbers_in_texts_of_json_keep_their_digits(tmp_path, saltmill):
+    """A program with a fixed scale writes all of its digits. Other texts stay as they are."""
+    docs = [{"id": i, "lat": t, "price": p} for i, (t, p) in enumerate([("7.1881", "1.50"), ("7.18", "22.25"), ("-7.1", "0.00")])]
+    r = init(saltmill, tmp_path, "".join(json.dumps(d) + "\n" for d in docs).encode(), "in.jsonl")
+    assert r.returncode == 0, r.stderr
+    assert "\n  lat: {type: text}" in r.stdout and "\n  price: {type: decimal, scale: 2}" in r.stdout
+    assert sorted(x["lat"] for x in rows_of(tmp_path, saltmill, r.stdout)) == ["-7.1", "7.18", "7.1881"]
+
+
+@pytest.mark.parametrize("head", [
+    "# made by a program\n# id name value\n",
+    "# made by a program\n#\n#  id  name   value\n#---------------\n",
+    "#id name value\n",
+])
+def test_names_in_a_comment_between_blanks(tmp_path, saltmill, head):
+    data = head + " 1   ab   3.5\n 2   cd   4.5\n 13  ef  15.5\n"
+    r = init(saltmill, tmp_path, data.encode(), "in.dat")
+    assert r.returncode == 0, r.stderr
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(
+        [{"id": i, "name": n, "value": v} for i, n, v in ((1, "ab", 3.5), (2, "cd", 4.5), (13, "ef", 15.5))])
+
+
+@pytest.mark.parametrize("head", ["# made by us\n", "# lengths of rivers\n", "# id, name and value:\n"])
+def test_a_sentence_in_a_comment_has_no_names(tmp_path, saltmill, head):
+    r = init(saltmill, tmp_path, f"{head} 1   ab   3.5\n 2   cd   4.5\n 13  ef  15.5\n".encode(), "in.dat")
+    assert "columns: [c1, c2, c3]" in r.stdout
+
+
+@pytest.mark.parametrize("data", [
+    b"DROP TABLE IF EXISTS `t`;\nCREATE TABLE `t` (\n  `id` int,\n  `n` varchar(20)\n);\nINSERT INTO `t` VALUES (1,'a'),(2,'b, c');\n",
+    b"insert into t (id, n)\nvalues (1, 'a');\ninsert into t (id, n)\nvalues (2, 'b');\n",
+    b"-- dump\n\nINSERT INTO `t` (`id`, `n`) VALUES\n(1, 'a'),\n(2, 'b');\n",
+])
+def test_statements_of_sql_are_refused_with_the_fix(tmp_path, saltmill, data):
+    r = init(saltmill, tmp_path, data, "dump.sql")
+    assert r.returncode == 1 and not r.stdout
+    assert "found INSERT statements of SQL" in r.stderr and "mysql --batch" in r.stderr and "mysqldump --tab" in r.stderr
+
+
+def test_a_table_of_statements_is_data(tmp_path, saltmill):
+    data = b"id,query\n1,INSERT INTO t VALUES (1)\n2,SELECT 1\n3,DELETE FROM t\n"
+    r = init(saltmill, tmp_path, data)
+    assert r.returncode == 0 and "query: {type: text}" in r.stdout, r.stderr

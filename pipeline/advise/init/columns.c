@@ -218,6 +218,7 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 		return;
 	}
 	s->values++;
+	s->quoted += quoted;
 	s->wrapped += !c->json && is_wrapped(t);
 	s->plus = s->plus || (t.len == 1 && t.ptr[0] == '+');
 	s->codes += !c->json && is_exponent_code(t);
@@ -249,6 +250,16 @@ static bool is_version(const char *name)
 	return name_contains(name, words) || name_ends_in(name, "ver") || name_ends_in(name, "v");
 }
 
+/*
+ * Return true for decimal numbers in texts of JSON that a decimal field would write with other digits
+ * after the point. A program whose type is a fixed scale writes all digits of the scale.
+ */
+static bool is_uneven(const struct columns *c, const struct sniffed *s, const struct numbers *n)
+{
+	return c->json && !c->schema && !c->form.extended && s->quoted && n->real &&
+	       (n->points < s->values - words_count(s) || n->places_least < n->places);
+}
+
 static void decide(struct columns *c, struct sniffed *s)
 {
 	uint64_t words = words_count(s);
@@ -259,7 +270,10 @@ static void decide(struct columns *c, struct sniffed *s)
 		return;
 	/* 132.169.144.219 is no number with groups of three digits */
 	bool grouped = sign_pairs[c->signs].thousands && !n->real && s->ips && s->ipv4;
-	if (number_fits(s, c->signs) && !grouped && s->codes < s->values - words) {
+	if (number_fits(s, c->signs) && is_uneven(c, s, n)) {
+		s->note = "numbers in texts, with other digits after the point; for numbers, write "
+			  "`type: f64`, or `type: decimal` with a `scale`";
+	} else if (number_fits(s, c->signs) && !grouped && s->codes < s->values - words) {
 		number_decide(s, n);
 		c->trailing = c->trailing || s->trailing;
 	} else if (s->flags)

@@ -349,11 +349,13 @@ static uint8_t find_quote(const struct lines *l)
 /*
  * Return true if lines below the first row begin with # and are rows: they have as many values as
  * other rows, which do not begin with numbers. If only a few do, they are comments with a doubt.
+ * A row that a person commented out has as many values, too, so rows without # are a doubt, unless
+ * each # is a value of its own.
  */
 static bool has_marked_rows(struct sniffed_shape *s, const struct lines *l)
 {
 	struct sniffed_row r = {0};
-	size_t marked = 0, other = 0, rows = 0, numbers = 0;
+	size_t marked = 0, other = 0, rows = 0, numbers = 0, alone = 0;
 
 	/* a comment such as `# made by x` shows that # begins comments */
 	bool comments = false;
@@ -368,18 +370,23 @@ static bool has_marked_rows(struct sniffed_shape *s, const struct lines *l)
 		if (is_blank(t))
 			continue;
 		row_split(s, l, i, l->n, &r);
-		bool mark = t.ptr[0] == '#';
+		bool mark = t.ptr[0] == '#' && r.n == s->ncolumns && r.n > 1;
 		rows += r.n == s->ncolumns;
-		marked += mark && r.n == s->ncolumns && r.n > 1;
-		other += mark && r.n == s->ncolumns && r.n > 1 && !comments && !row_is_names(&r);
-		numbers += !mark && kind_of_text(r.value[0]) != KIND_TEXT;
+		marked += mark;
+		alone += mark && r.value[0].len == 1;
+		other += mark && !comments && !row_is_names(&r);
+		numbers += t.ptr[0] != '#' && kind_of_text(r.value[0]) != KIND_TEXT;
 	}
 	row_release(&r);
 	bool numbered = numbers * 2 > rows - marked;
 	if (!marked || (numbered && 2 * marked <= rows && !other))
 		return false;
-	if (marked * 5 >= rows && !numbered)
+	if (marked * 5 >= rows && !numbered) {
+		if (marked < rows && alone < marked)
+			s->doubt = "some rows begin with #, and the job loads them; if they are "
+				   "comments, add `comment: '#'`";
 		return true;
+	}
 	s->doubt = "some lines that begin with # have as many values as a row, but the job skips "
 		   "them; if they are rows, remove `comment`";
 	return false;

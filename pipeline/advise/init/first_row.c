@@ -110,24 +110,54 @@ bool shape_of_words(struct sniffed_shape *s, const struct lines *l)
 	return fits;
 }
 
-/* Split the comment directly before the rows, without its number signs. */
+/* Return the text of a comment, without its number signs. */
+static struct bytes comment_text(struct bytes t)
+{
+	while (t.len && *t.ptr == '#')
+		t = bytes_of(t.ptr + 1, t.len - 1);
+	return without_blanks(t);
+}
+
+/*
+ * Split the comment directly before the rows, without its number signs. Comments without text and
+ * rulers may be between them.
+ */
 static void split_comment(const struct sniffed_shape *s, const struct lines *l,
 			  struct sniffed_row *r)
 {
 	size_t line = next_row(s, l, 0);
+	struct bytes t = bytes_of("", 0);
 
 	r->n = 0;
-	if (!s->comments || !line || line >= s->end || !line_text(l, line - 1).len ||
-	    *line_text(l, line - 1).ptr != '#')
+	if (!s->comments || line >= s->end)
 		return;
-	row_split(s, l, line - 1, line, r);
-	for (size_t i = 0; i < r->n; i++) {
-		struct bytes *v = &r->value[i];
-
-		while (i == 0 && v->len && *v->ptr == '#')
-			*v = bytes_of(v->ptr + 1, v->len - 1);
-		*v = without_blanks(*v);
+	while (line > 0 && !t.len && line_text(l, line - 1).len &&
+	       *line_text(l, line - 1).ptr == '#') {
+		t = comment_text(line_text(l, --line));
+		t.len = line_is_ruler(t) ? 0 : t.len;
 	}
+	if (!t.len)
+		return;
+	row_split(s, l, line, line + 1, r);
+	bool apart = s->blanks && *line_text(l, line).ptr != *t.ptr && r->n &&
+		     comment_text(r->value[0]).len == 0;
+	for (size_t i = apart; i < r->n; i++)
+		r->value[i - apart] = i ? without_blanks(r->value[i]) : comment_text(r->value[0]);
+	r->n -= apart;
+}
+
+/* Return true for a word of a sentence, such as `of`, or one with a sign after it. */
+static bool is_word_of_sentence(struct bytes t)
+{
+	static const char *const words[] = {"a",    "and", "are",  "as", "by",	"for",
+					    "from", "in",  "is",   "it", "of",	"on",
+					    "that", "the", "this", "to", "was", "with"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (t.len == strlen(words[i]) &&
+		    strncasecmp((const char *)t.ptr, words[i], t.len) == 0)
+			return true;
+	return t.len && memchr(".,:;!?", t.ptr[t.len - 1], 6);
 }
 
 bool comment_has_names(const struct sniffed_shape *s, const struct lines *l)
@@ -139,7 +169,7 @@ bool comment_has_names(const struct sniffed_shape *s, const struct lines *l)
 		split_comment(s, l, &r);
 	fits = r.n > 1 && r.n == s->ncolumns;
 	for (size_t i = 0; i < r.n && fits; i++) {
-		fits = is_name(r.value[i]);
+		fits = is_name(r.value[i]) && !(s->blanks && is_word_of_sentence(r.value[i]));
 		for (size_t k = 0; k < i && fits; k++)
 			fits = !bytes_eq(r.value[k], r.value[i]);
 	}

@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "sniff_parts.h"
 
@@ -13,7 +14,30 @@
 struct forms {
 	size_t lines, pairs, gaps, blanks, equal_length, records;
 	size_t escapes, line_escapes;
+	bool statements; /* INSERT INTO ... VALUES */
 };
+
+/* Return true if the text begins with the words, in any case. */
+static bool begins_with(struct bytes t, const char *words)
+{
+	return t.len >= strlen(words) &&
+	       strncasecmp((const char *)t.ptr, words, strlen(words)) == 0;
+}
+
+/* Return true if an INSERT statement begins in this line. VALUES may be in the line below. */
+static bool is_statement(const struct lines *l, size_t line)
+{
+	static const char word[] = "VALUES";
+	struct bytes t = without_blanks(line_text(l, line));
+
+	if (!begins_with(t, "INSERT INTO "))
+		return false;
+	for (size_t i = 0; i < t.len; i++)
+		if (memchr(" )", t.ptr[i], 2) &&
+		    begins_with(bytes_of(t.ptr + i + 1, t.len - i - 1), word))
+			return true;
+	return line + 1 < l->n && begins_with(without_blanks(line_text(l, line + 1)), word);
+}
 
 static bool is_record_line(struct bytes t)
 {
@@ -166,6 +190,7 @@ int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char
 	for (size_t i = 0; i < l->n && f.lines < LOOK_LINES; i++) {
 		struct bytes t = line_text(l, i);
 
+		f.statements = f.statements || is_statement(l, i);
 		if (!line_counts(s, l, i))
 			continue;
 		length = f.lines ? length : t.len;
@@ -175,6 +200,11 @@ int text_refuse(const struct sniffed_shape *s, const struct lines *l, const char
 	if (f.records > 1)
 		return refuse(name, "one line for each column (psql \\x or mysql \\G)",
 			      "repeat the query with `psql --csv` or `mysql --batch`", err);
+	if (f.statements)
+		return refuse(name, "INSERT statements of SQL",
+			      "load them into a database and export the table, with `mysql --batch "
+			      "-e 'SELECT * FROM TABLE'`, `mysqldump --tab=DIR` or `psql --csv`",
+			      err);
 	if (s->special)
 		return RC_OK;
 	int rc = refuse_tables(s, l, name, err);

@@ -255,6 +255,7 @@ struct sniffed {
 	uint64_t values, nulls; /* `nulls` includes "" and missing values */
 	uint64_t words[NULL_WORDS_MOST];
 	uint64_t wrapped; /* values between two quotes, which the job loads */
+	uint64_t quoted;  /* values in quotes that are not part of them; all texts of JSON */
 	uint64_t codes;	  /* values such as 3E57, which may be numbers */
 	bool quoted_words, blanks, quoted_blanks;
 	struct padding {
