@@ -46,11 +46,16 @@ struct storage_options {
 	bool keep_token;     /* storage_close does not cancel the token of storage_token */
 };
 
+/*
+ * Set the options of a storage that is opened without options. Call this function before the first
+ * thread. The strings must live as long as the storages.
+ */
+void storage_use(const struct storage_options *defaults);
 /* Return true if the URI is not a folder of this machine. */
 bool storage_is_remote(const char *uri);
 /*
- * Create a storage, without a request to a server. `opt` may be NULL. Returns RC_CONFIG if the
- * URI's scheme is unknown.
+ * Create a storage, without a request to a server. NULL means the options of storage_use. Returns
+ * RC_CONFIG if the URI's scheme is unknown.
  */
 int storage_open(struct storage **out, const char *uri, const struct storage_options *opt,
 		 struct error *err);

@@ -58,10 +58,16 @@ static int refuse_uri(const char *uri, struct error *err)
 	return rc;
 }
 
+static struct storage_options defaults;
+
+void storage_use(const struct storage_options *o)
+{
+	defaults = *o;
+}
+
 int storage_open(struct storage **out, const char *uri, const struct storage_options *opt,
 		 struct error *err)
 {
-	static const struct storage_options none;
 	const char *scheme;
 
 	*out = NULL;
@@ -71,9 +77,11 @@ int storage_open(struct storage **out, const char *uri, const struct storage_opt
 		mem_free(s);
 		return refuse_uri(uri, err);
 	}
-	throttle_init(&s->throttle, opt ? opt->rate : 0);
+	if (!opt)
+		opt = &defaults;
+	throttle_init(&s->throttle, opt->rate);
 	const char *rest = *scheme ? uri + strlen(scheme) + 1 : uri;
-	int rc = s->backend->open(s, scheme, rest, opt ? opt : &none, err);
+	int rc = s->backend->open(s, scheme, rest, opt, err);
 	if (rc) {
 		storage_close(s);
 		return rc;

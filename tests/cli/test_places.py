@@ -255,6 +255,9 @@ def test_hdfs_by_its_own_name(bench, place, tmp_path):
              f"127.0.0.1:{place.servers[1].server_port},127.0.0.1:{port}")
     assert r.returncode == 0, r.stderr
     assert "manifest.json" in place.files("/x/out")
+    r = subprocess.run([bench.program, "verify", "hdfs://name:8020/x/out", "--webhdfs", f"127.0.0.1:{port}"], cwd=bench.folder,
+                       capture_output=True, check=False, timeout=60)
+    assert r.returncode == 0, r.stdout + r.stderr
 
 
 def test_rejects_go_there_too(bench, place):

@@ -117,6 +117,7 @@ static int run_command(int argc, char **argv)
 		command_misused(c->name, "%s", err.msg);
 		rc = RC_CONFIG;
 	}
+	storage_use(&a.place);
 	int status = rc == RC_OK ? c->run(&a) : rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	arguments_release(&a);
 	return status;
