@@ -3,11 +3,14 @@
 import contextlib
 import http.server
 import json
+import os
 import socket
 import socketserver
 import ssl
 import struct
+import subprocess
 import threading
+import time
 
 import pytest
 
@@ -18,7 +21,7 @@ SECRET = "SecretTokenOfTheTest0123456789"
 
 @contextlib.contextmanager
 def serving(server):
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
         yield server.server_address[1]
@@ -126,6 +129,26 @@ def test_downgraded_protection(kdc, run, monkeypatch, offer, protection, answer,
         done = run("tables", "--hbase", f"localhost:{port}", *(["--protection", protection] if protection else []), user="alice")
     assert done.returncode != 0 and words in done.stderr, done.stderr
     assert bool(server.chosen) == bool(answer)  # otherwise the client has not gone on
+
+
+@pytest.mark.parametrize("offer", [2, 4])
+def test_answers_in_pieces(kdc, saltmill, monkeypatch, offer):
+    """A protected message may have any part of an answer. After the cluster's id in messages of one byte, the client goes on
+    with a second connection. Without the last byte, it fails."""
+    monkeypatch.setenv("KRB5_CONFIG", kdc.env["KRB5_CONFIG"])
+    monkeypatch.setenv("KRB5_KTNAME", f"FILE:{kdc.keytab('hbase/localhost')}")
+    frame = bytes.fromhex("00000009 020801 05 0a03616263")  # call 1, GetClusterIdResponse of "abc"
+    cache = kdc.kinit("alice")
+    for length, least, most in ((len(frame), 2, 1000), (len(frame) - 1, 1, 1)):
+        server = accepting(offer, lambda c: b"".join(sealed(c, frame[i:i + 1], offer == 4) for i in range(length)))
+        with serving(server) as port, subprocess.Popen(
+                [saltmill, "tables", "--hbase", f"localhost:{port}", "--principal", "alice@EXAMPLE.COM"], stderr=subprocess.DEVNULL,
+                env={**os.environ, "KRB5CCNAME": f"FILE:{cache}"}) as client:
+            end = time.monotonic() + 20
+            while server.chosen < 2 and client.poll() is None and time.monotonic() < end:
+                time.sleep(0.02)
+            client.kill()
+        assert least <= server.chosen <= most, (length, server.chosen)
 
 
 def test_server_with_another_key(kdc, run, monkeypatch):
