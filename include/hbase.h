@@ -59,6 +59,11 @@ bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct erro
 
 struct hbase;
 /*
+ * Limit each call that finds the cluster, in milliseconds (default: a minute). Call this function
+ * before the first thread.
+ */
+void hbase_limit(int64_t patience_ms);
+/*
  * Connect to a cluster. `servers` is host[:port],... of masters (port 16000) or, from HBase 2.5 on,
  * of region servers. `servers` can also be zk:host[:port],...[/parent], the ZooKeeper quorum (2181,
  * /hbase). The function tries each server until one answers. `user` is the HBase user of all calls.

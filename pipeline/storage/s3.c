@@ -206,7 +206,7 @@ static bool pass_on(void *ctx, const void *ptr, size_t n)
 	return true;
 }
 
-/* Each byte that arrives renews the patience. */
+/* Each byte that arrives renews the patience, unless the server is slow. */
 static int pass(struct storage *s, const char *path, const struct storage_info *of, uint64_t first,
 		storage_take *take, void *ctx, struct error *err)
 {
@@ -230,7 +230,7 @@ static int pass(struct storage *s, const char *path, const struct storage_info *
 		s3_exchange(x, &r, &a);
 		if (a.left && !reading.more)
 			rc = RC_END;
-		if (reading.got > before) {
+		if (reading.got > before && !a.slow) {
 			n = 0;
 			until = s3_until(x);
 		}

@@ -82,6 +82,7 @@ struct s3_answer {
 	unsigned tries; /* requests of s3_ask before this one, whose outcome may be unknown */
 	uint64_t mark;	/* of the credentials of the request */
 	bool left;	/* `take` ended the request */
+	bool slow;	/* the server sent or took too few bytes */
 	bool other_range, too_long;
 	char why[CURL_ERROR_SIZE + 32];
 };

@@ -15,8 +15,9 @@
 #include "s3.h"
 
 #define CONNECT_S      10L
-#define STALL_S	       15L /* seconds without a byte */
-#define HURRY_S	       5L  /* limit of a whole request after storage_hurry */
+#define STALL_S	       15L  /* seconds without a byte */
+#define SLOW_BYTES     1024 /* bytes a second after STALL_S; a slower server counts as silent */
+#define HURRY_S	       5L   /* limit of a whole request after storage_hurry */
 #define ANSWER_MOST    ((size_t)64 << 10)
 #define RENEW_BEFORE_S 300
 
@@ -27,6 +28,8 @@ struct exchange {
 	struct s3 *s;
 	const struct s3_request *r;
 	struct s3_answer *a;
+	double began_s; /* of clock_seconds, without the time in `take` */
+	long stall_s;
 };
 
 bool s3_stopped(const struct s3 *s)
@@ -34,13 +37,22 @@ bool s3_stopped(const struct s3 *s)
 	return stop_flag != 0 && !s->hurried;
 }
 
-static int stop_early(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+/* CURLOPT_LOW_SPEED_LIMIT does not end an answer of a byte a second. */
+static bool is_slow(const struct exchange *x, curl_off_t moved)
+{
+	double most = (double)x->stall_s + (double)moved / SLOW_BYTES;
+
+	return clock_seconds() - x->began_s > most;
+}
+
+static int stop_early(void *ctx, curl_off_t all, curl_off_t got, curl_off_t most, curl_off_t sent)
 {
 	const struct exchange *x = ctx;
 
-	(void)a, (void)b, (void)c, (void)d;
+	(void)all, (void)most;
+	x->a->slow = is_slow(x, got + sent);
 	/* nobody needs the rest of an object after storage_hurry */
-	return s3_stopped(x->s) || (x->s->hurried && x->r->take);
+	return x->a->slow || s3_stopped(x->s) || (x->s->hurried && x->r->take);
 }
 
 /* Copy the value of a header line with this name. */
@@ -103,7 +115,7 @@ static bool has_our_range(const struct exchange *x)
 /* Pass the object's bytes on, or keep the text of the answer. */
 static size_t take_body(char *data, size_t size, size_t n, void *ctx)
 {
-	const struct exchange *x = ctx;
+	struct exchange *x = ctx;
 	struct s3_answer *a = x->a;
 	size_t most = x->r->most ? x->r->most : ANSWER_MOST;
 
@@ -112,7 +124,10 @@ static size_t take_body(char *data, size_t size, size_t n, void *ctx)
 	if (a->other_range)
 		return 0;
 	if (x->r->take && a->status / 100 == 2) {
+		double before = clock_seconds();
+
 		a->left = !x->r->take(x->r->ctx, data, n);
+		x->began_s += clock_seconds() - before;
 		return a->left ? 0 : n;
 	}
 	a->too_long = a->body.len + n > most;
@@ -229,17 +244,16 @@ static void give_handle(struct s3 *s, CURL *c)
 
 static void set_up(CURL *c, struct exchange *x, const char *url)
 {
-	long stall = x->r->stall_s ? x->r->stall_s : STALL_S;
-
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_URL, url);
 	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L); /* as the signature contains it */
-	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT,
+			 x->stall_s < CONNECT_S ? x->stall_s : CONNECT_S);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, stall);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, x->stall_s);
 	if (x->s->hurried)
 		curl_easy_setopt(c, CURLOPT_TIMEOUT, HURRY_S);
 	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_line);
@@ -287,9 +301,11 @@ static void perform(struct exchange *x, const struct s3_access *access)
 	}
 	if (code == CURLE_OK)
 		x->a->why[0] = 0;
-	else if (x->a->too_long || !x->a->why[0])
+	else if (x->a->too_long || x->a->slow || !x->a->why[0])
 		snprintf(x->a->why, sizeof x->a->why, "%s",
-			 x->a->too_long ? "the answer is too long" : curl_easy_strerror(code));
+			 x->a->too_long ? "the answer is too long"
+			 : x->a->slow	? "fewer than 1 KiB a second arrive"
+					: curl_easy_strerror(code));
 	curl_slist_free_all(lines);
 	buf_release(&key);
 	buf_release(&digest);
@@ -318,7 +334,8 @@ static uint64_t mark_of(const struct s3_access *a)
 
 void s3_exchange(struct s3 *s, const struct s3_request *r, struct s3_answer *a)
 {
-	struct exchange x = {s, r, a};
+	long stall_s = s->patience_s < STALL_S ? (long)s->patience_s + 1 : STALL_S;
+	struct exchange x = {s, r, a, clock_seconds(), r->stall_s ? r->stall_s : stall_s};
 	struct buf body = a->body;
 
 	body.len = 0;

@@ -52,7 +52,8 @@ CURL *webhdfs_handle(struct webhdfs *w)
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	/* use no proxy, like Hadoop's clients */
 	curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
-	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT,
+			 w->patience_s < CONNECT_S ? (long)w->patience_s + 1 : CONNECT_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, webhdfs_take);
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
@@ -237,17 +238,22 @@ static const char *advice(const struct webhdfs *w, const struct webhdfs_answer *
 }
 
 /*
- * Return a fix for an unknown host. NAME in hdfs://NAME is often a name in the cluster's
+ * Return a fix for a NameNode without an answer. NAME in hdfs://NAME is often a name in the cluster's
  * configuration (dfs.nameservices), not a host.
  */
-static const char *advice_of_name(const struct webhdfs *w, const struct webhdfs_answer *a)
+static const char *advice_of_silence(const struct webhdfs *w, const struct webhdfs_answer *a)
 {
-	if (a->unresolved && a->server && strncmp(w->place->prefix, "hdfs:", 5) == 0)
-		for (size_t i = 0; i < w->nbases; i++)
-			if (strcmp(w->bases[i], a->server) == 0)
-				return "; add the NameNodes with --webhdfs HOST[:PORT],..., or set "
-				       "HADOOP_CONF_DIR";
-	return "";
+	bool namenode = false;
+
+	for (size_t i = 0; i < w->nbases && a->server; i++)
+		namenode |= strcmp(w->bases[i], a->server) == 0;
+	if (!namenode || a->too_long)
+		return "";
+	return a->unresolved && strncmp(w->place->prefix, "hdfs:", 5) == 0
+		       ? "; add the NameNodes with --webhdfs HOST[:PORT],..., or set "
+			 "HADOOP_CONF_DIR"
+		       : "; check that the NameNode runs, and its address "
+			 "(dfs.namenode.http-address or https-address)";
 }
 
 int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
@@ -262,7 +268,7 @@ int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 
 	if (a->status == 0)
 		error_set(err, code, "cannot %s %s: %s: %s%s", what, name, server, a->why,
-			  advice_of_name(w, a));
+			  advice_of_silence(w, a));
 	else if (a->refusal.exception[0])
 		error_set(err, code, "cannot %s %s: %s reports %s: %s%s", what, name, server,
 			  a->refusal.exception, a->refusal.message, advice(w, a));

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "clock.h"
 #include "digest.h"
 #include "frames.h"
 #include "io.h"
 #include "late.h"
+#include "pool.h"
 #include "rpc.h"
 
 #define AUTH_KERBEROS	 81
@@ -92,10 +94,14 @@ static int gss_failed(const char *what, OM_uint32 major, OM_uint32 minor, struct
 {
 	OM_uint32 more = 0, unused;
 	gss_buffer_desc text = GSS_C_EMPTY_BUFFER;
-	bool known = minor != 0;
 
-	gss_display_status(&unused, known ? minor : major, known ? GSS_C_MECH_CODE : GSS_C_GSS_CODE,
-			   &kerberos, &more, &text);
+	gss_display_status(&unused, minor, GSS_C_MECH_CODE, &kerberos, &more, &text);
+	/* some errors of GSSAPI have no error of Kerberos */
+	if (minor == 0 || (text.length == 7 && memcmp(text.value, "Success", 7) == 0)) {
+		gss_release_buffer(&unused, &text);
+		more = 0;
+		gss_display_status(&unused, major, GSS_C_GSS_CODE, &kerberos, &more, &text);
+	}
 	error_set(err, RC_CONFIG, "%s: %.*s", what, (int)text.length,
 		  text.value ? (const char *)text.value : "");
 	gss_release_buffer(&unused, &text);
@@ -530,7 +536,12 @@ int sasl_receive(struct sasl *s, struct wire *w, struct buf *b, size_t len, size
 
 		if (n == 0) {
 			s->plain.len = s->taken = 0;
-			int rc = receive_piece(s, w, most, deadline, err);
+			/* a server can send empty pieces without a pause */
+			int rc = stop_check(err);
+			if (rc == RC_OK && clock_ms() > deadline)
+				rc = error_set(err, RC_IO, "found only empty messages");
+			if (rc == RC_OK)
+				rc = receive_piece(s, w, most, deadline, err);
 			if (rc)
 				return rc;
 			continue;

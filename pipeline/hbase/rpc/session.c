@@ -244,6 +244,13 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 
 /* --- the registry --- */
 
+static int64_t find_ms = CALL_MS;
+
+void hbase_limit(int64_t patience_ms)
+{
+	find_ms = patience_ms;
+}
+
 /* A query of the registry, which is a method of the servers or a node of ZooKeeper. */
 struct registry_call {
 	const char *method, *node;
@@ -259,7 +266,8 @@ static int ask_zookeeper(const struct hbase *h, const struct hbase_place *at,
 	char *path = mem_format("%s/%s", h->parent, q->node);
 
 	*out = (struct rpc_answer){0};
-	int rc = zookeeper_read(at, path, CONNECT_MS, &out->frame, &out->message, why, err);
+	int rc = zookeeper_read(at, path, find_ms < CONNECT_MS ? find_ms : CONNECT_MS, &out->frame,
+				&out->message, why, err);
 	mem_free(path);
 	return rc;
 }
@@ -277,7 +285,7 @@ static int ask_registry(struct hbase *h, const struct registry_call *q, struct r
 
 		rc = h->parent ? ask_zookeeper(h, &h->servers[at], q, out, why, err)
 			       : session_call(h, &h->servers[at], SERVICE_META, q->method, NULL,
-					      CALL_MS, out, why, err);
+					      find_ms, out, why, err);
 		if (rc == RC_OK) {
 			pthread_mutex_lock(&h->lock);
 			h->answered = at;

@@ -131,7 +131,10 @@ int wire_secure(struct wire *w, const char *host, int64_t deadline, struct error
 		rc = tls_shake(w->tls, &event, err);
 		if (rc || !event)
 			break;
-		rc = wait_or(w, event, deadline, "TLS: no answer in time", err);
+		rc = wait_or(w, event, deadline,
+			     "TLS: no answer in time; check that the server uses TLS "
+			     "(hbase.server.netty.tls.enabled)",
+			     err);
 	}
 	return rc;
 }
@@ -196,7 +199,9 @@ int wire_receive(struct wire *w, struct buf *b, size_t len, int64_t deadline, st
 		b->len += n;
 		len -= n;
 		if (rc == RC_OK && event)
-			rc = wait_or(w, event, deadline, "no answer in time", err);
+			rc = wait_or(w, event, deadline,
+				     "no answer in time; check that HBase runs there, and its log",
+				     err);
 		if (rc)
 			return rc;
 	}

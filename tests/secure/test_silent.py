@@ -1,0 +1,155 @@
+"""Tests servers that accept a connection and then say nothing, or a byte now and then, at each door of a secured cluster:
+HBase (SASL and TLS), WebHDFS (SPNEGO and https) and S3. Each run ends in its time with the reason, and a signal ends it."""
+
+import contextlib
+import os
+import signal
+import socketserver
+import ssl
+import struct
+import subprocess
+import time
+
+import pytest
+
+from acceptor import accepting, exactly
+from authority import Authority
+from kdc import REALM
+from test_hostile import Threads, job, serving
+
+EVERY = 0.4  # seconds between two bytes
+PATIENCE = 1  # seconds
+LIMIT = 2 * PATIENCE + 2 + 6  # seconds of the slowest door, and to start processes on a busy machine
+LATEST = 1 + 1.5  # seconds from a signal to the end
+OBJECT = 'HTTP/1.1 %s\r\nContent-Length: 1000000\r\nContent-Range: bytes 0-999999/1000000\r\nETag: "x"\r\n\r\n'
+
+
+def silent(talk, context=None):
+    """Returns a server. talk(socket) returns the bytes that the server sends one by one, before it says nothing more."""
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            with contextlib.suppress(OSError):
+                to = context.wrap_socket(self.request, server_side=True) if context else self.request
+                for byte in talk(to):
+                    to.sendall(bytes([byte]))
+                    time.sleep(EVERY)
+                while to.recv(1 << 16):
+                    pass
+    return Threads(("127.0.0.1", 0), Handler)
+
+
+def nothing(_):
+    return b""
+
+
+def header(to):
+    """Reads one request."""
+    text = b""
+    while not text.endswith(b"\r\n\r\n"):
+        text += exactly(to, 1)
+    return text.decode()
+
+
+def begin_of_proof(to):
+    """Sends a part of a login token of HBase."""
+    exactly(to, 6)
+    exactly(to, struct.unpack(">I", exactly(to, 4))[0])
+    return struct.pack(">II", 0, 200) + bytes(100)
+
+
+def namenode(more):
+    """Demands a ticket, and sends the bytes `more` to a client that has one."""
+    def talk(to):
+        while "\r\nAuthorization: Negotiate" not in header(to):
+            to.sendall(b"HTTP/1.1 401 x\r\nWWW-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n")
+        return more
+    return talk
+
+
+def bucket(to):
+    """Has one object, which it sends slowly."""
+    while header(to).startswith("HEAD"):
+        to.sendall((OBJECT % "200 OK").encode())
+    to.sendall((OBJECT % "206 Partial Content").encode())
+    return b"1,2\n" * 1000
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("silent") / "tls")
+
+
+@pytest.fixture
+def doors(kdc, tls, tmp_path, saltmill, monkeypatch):
+    """Returns a function that makes (name, process, words of the message) for each door, with a patience in seconds."""
+    monkeypatch.setenv("KRB5_CONFIG", kdc.env["KRB5_CONFIG"])
+    monkeypatch.setenv("KRB5_KTNAME", f"FILE:{kdc.keytab('hbase/localhost')}")
+    kdc.keytab("HTTP/localhost")
+    job(tmp_path)
+    (tmp_path / "s3.yaml").write_text((tmp_path / "job.yaml").read_text().replace("a.csv", "s3://b/x.csv"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls.certificate, tls.key)
+    login = ["--principal", f"alice@{REALM}", "--keytab", kdc.keytab("alice")]
+    env = {**os.environ, "KRB5CCNAME": f"FILE:{kdc.kinit('alice')}", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+           "AWS_REGION": "x", "AWS_ENDPOINT_URL": "http://localhost:{port}"}
+    scan = ["scan", tmp_path / "job.yaml", "--hbase", "localhost:{port}"]
+    secret = ["load", tmp_path / "job.yaml", "--quiet", "--hdfs-ca", tls.ca]
+    record = b"\x16\x03\x03\x20\x00" + bytes(100)  # the begin of a record of 8 KiB
+    no, https, slow = "no answer in time; check that HBase", "https-address", "fewer than 1 KiB a second arrive; check AWS_ENDPOINT_URL"
+    made = {
+        "HBase, before its proof": (silent(nothing), [*scan, *login], no),
+        "HBase, in its proof": (silent(begin_of_proof), [*scan, *login], no),
+        "HBase, before TLS": (silent(nothing), [*scan, "--ca", tls.ca], "TLS: no answer in time; check that the server uses TLS"),
+        "HBase, in TLS": (silent(lambda _: record), [*scan, "--ca", tls.ca], "TLS: no answer in time"),
+        "HBase, after TLS": (silent(nothing, context), [*scan, "--ca", tls.ca, *login], no),
+        "HBase, after its proof": (accepting(7, lambda _: time.sleep(60) or b""), [*scan, *login], no),
+        "NameNode, after a ticket": (silent(namenode(b"")), [*secret, "-o", "webhdfs://localhost:{port}/x"], https),
+        "NameNode, in an answer": (silent(namenode(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")),
+                                   [*secret, "-o", "webhdfs://localhost:{port}/x"], https),
+        "NameNode, before TLS": (silent(nothing), [*secret, "-o", "swebhdfs://localhost:{port}/x"], https),
+        "NameNode, after TLS": (silent(nothing, context), [*secret, "-o", "swebhdfs://localhost:{port}/x"], https),
+        "S3": (silent(nothing), ["verify", "s3://b/x"], "check AWS_ENDPOINT_URL"),
+        "S3, in its header": (silent(lambda _: OBJECT.encode()), ["verify", "s3://b/x"], slow),
+        "S3, in an object": (silent(bucket), ["load", tmp_path / "s3.yaml", "-o", tmp_path / "out", "--quiet"], slow)}
+
+    @contextlib.contextmanager
+    def start(patience):
+        with contextlib.ExitStack() as stack:
+            processes = []
+            for name, (server, words, found) in made.items():
+                port = stack.enter_context(serving(server))
+                words = [str(w).format(port=port) for w in words]
+                words += ["--timeout" if words[0] == "scan" else "--hdfs-patience", f"{patience}s"]
+                processes.append((name, subprocess.Popen(
+                    [saltmill, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                    env={k: v.format(port=port) if k.startswith("AWS") else v for k, v in env.items()}), found))
+                stack.callback(processes[-1][1].kill)
+            yield processes
+    return start
+
+
+def ends(processes, until):
+    """Returns the names of the processes that have not ended at this time."""
+    late = {name for name, *_ in processes}
+    while late and time.monotonic() < until:
+        late = {name for name, p, _ in processes if p.poll() is None}
+        time.sleep(0.05)
+    return late
+
+
+def test_each_run_ends(doors):
+    with doors(PATIENCE) as processes:
+        assert not ends(processes, time.monotonic() + LIMIT)
+        for name, process, found in processes:
+            said = process.communicate()[0]
+            assert process.returncode != 0 and found in said, (name, process.returncode, said)
+
+
+def test_a_signal_ends_each_run(doors):
+    with doors(60) as processes:
+        time.sleep(1.5)
+        for name, process, _ in processes:
+            assert process.poll() is None, (name, process.communicate()[0])
+            process.send_signal(signal.SIGTERM)
+        assert not ends(processes, time.monotonic() + LATEST)
+        assert all(process.returncode for _, process, _ in processes)
