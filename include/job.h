@@ -497,7 +497,8 @@ struct job {
 	struct kafka_source kafka;
 	/* properties may name code to run; only a trusted caller sets this flag (run.h) */
 	bool allow_code;
-	struct login login; /* the key `security`; the options of a command override it */
+	struct login login;	    /* the key `security`; the options of a command override it */
+	const struct codes *labels; /* numbers of visibility labels by name, or NULL */
 	/*
 	 * the fields of the job file, then the columns that the job uses without a field (as text)
 	 */

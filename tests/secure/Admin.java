@@ -11,8 +11,11 @@ import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HRegionLocation;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.*;
+import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.security.access.AccessControlClient;
 import org.apache.hadoop.hbase.security.access.Permission;
+import org.apache.hadoop.hbase.security.visibility.Authorizations;
+import org.apache.hadoop.hbase.security.visibility.VisibilityClient;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
@@ -95,6 +98,30 @@ public class Admin {
     return "";
   }
 
+  /** Scans the table as a user with a keytab and labels, "-" for none. Returns the qualifiers of the cells. */
+  private static String seen(Configuration conf, String user, String keytab, String table, String labels) throws Exception {
+    User who = User.create(UserGroupInformation.loginUserFromKeytabAndReturnUGI(user, keytab));
+    Scan scan = new Scan().setAuthorizations(new Authorizations(labels.equals("-") ? new String[0] : labels.split(",")));
+    StringBuilder text = new StringBuilder();
+    try (Connection c = ConnectionFactory.createConnection(conf, who); Table t = c.getTable(TableName.valueOf(table));
+      ResultScanner all = t.getScanner(scan)) {
+      for (Result r : all) for (Cell cell : r.rawCells()) text.append(Bytes.toString(CellUtil.cloneQualifier(cell)) + " ");
+    }
+    return text.toString();
+  }
+
+  /** Adds labels, which the user may then have. Returns NAME=NUMBER of each label of the cluster. */
+  private static String labels(Connection c, String user, String labels) throws Throwable {
+    VisibilityClient.addLabels(c, labels.split(","));
+    VisibilityClient.setAuths(c, labels.split(","), user);
+    StringBuilder text = new StringBuilder();
+    Scan names = new Scan().addColumn(Bytes.toBytes("f"), new byte[1]); // VisibilityConstants.LABEL_QUALIFIER
+    try (Table t = c.getTable(TableName.valueOf("hbase:labels")); ResultScanner all = t.getScanner(names)) {
+      for (Result r : all) text.append(Bytes.toString(r.value()) + "=" + Bytes.toInt(r.getRow()) + " ");
+    }
+    return text.toString();
+  }
+
   public static void main(String[] args) throws Exception {
     Configuration conf = HBaseConfiguration.create();
     UserGroupInformation.setConfiguration(conf);
@@ -108,6 +135,8 @@ public class Admin {
               : w[0].equals("digest") ? digest(c, w[1])
               : w[0].equals("regions") ? regions(c, w[1])
               : w[0].equals("put") ? put(c, w[1], w[2], w[3], w[4], w[5])
+              : w[0].equals("labels") ? labels(c, w[1], w[2])
+              : w[0].equals("seen") ? seen(conf, w[1], w[2], w[3], w[4])
               : w[0].equals("credentials") ? credentials(conf, w[1], w[2], w[3]) : tracked(c, w[1], w[2]);
           System.out.println("ok " + answer);
         } catch (Throwable e) {

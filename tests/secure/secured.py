@@ -21,6 +21,7 @@ from hdfs import Hdfs
 from kdc import REALM
 
 HERE = pathlib.Path(__file__).resolve().parent
+VISIBILITY = "org.apache.hadoop.hbase.security.visibility.VisibilityController"
 ACCESS = "org.apache.hadoop.hbase.security.access.AccessController"
 
 
@@ -116,8 +117,8 @@ class SecuredHBase(Cluster):
             "hbase.master.keytab.file": kdc.keytab("hbase/localhost"),
             "hbase.regionserver.kerberos.principal": hbase,
             "hbase.regionserver.keytab.file": kdc.keytab("hbase/localhost"),
-            "hbase.coprocessor.region.classes": f"org.apache.hadoop.hbase.security.token.TokenProvider,{ACCESS}",
-            "hbase.coprocessor.master.classes": ACCESS,
+            "hbase.coprocessor.region.classes": f"org.apache.hadoop.hbase.security.token.TokenProvider,{ACCESS},{VISIBILITY}",
+            "hbase.coprocessor.master.classes": f"{ACCESS},{VISIBILITY}",
             "hbase.coprocessor.regionserver.classes": ACCESS,
             # one port for clients with TLS, which need a certificate, and without TLS
             "hbase.server.netty.tls.enabled": "true",

@@ -167,3 +167,36 @@ def test_rekey(rig, run, live, tmp_path):
     assert rig.hbase.admin("digest", "moved") == expected(moved, "w")
     assert not rig.hdfs.tree("/hbase/.hbase-snapshot")
 
+
+
+LABELS = ("secret", "staff", "old")
+SEEN = {"secret": lambda secret, staff, old: secret,
+        "!old & secret": lambda secret, staff, old: secret and not old,
+        "secret | staff & old": lambda secret, staff, old: (secret or staff) and old,
+        "secret | (staff & old)": lambda secret, staff, old: secret or staff and old,
+        "!(secret | old)": lambda secret, staff, old: not (secret or old),
+        "staff & !(secret & old)": lambda secret, staff, old: staff and not (secret and old),
+        "": lambda *_: True}
+
+
+def test_labels(rig, run, tmp_path):
+    """HBase's VisibilityController shows each cell only to scans with the labels of its expression. The numbers are those of
+    hbase:labels. A scan without labels has all labels of its user, and bob has none."""
+    numbers = dict(word.split("=") for word in rig.hbase.admin("labels", "alice", ",".join(LABELS)))
+    cells = "".join(f"\n      - {{family: f, qualifier: c{i}, value: v" + (f", visibility: {json.dumps(text)}}}" if text else "}")
+                    for i, text in enumerate(SEEN))
+    (tmp_path / "labels.csv").write_text("".join(f"{name},{numbers[name]}\n" for name in LABELS))
+    (tmp_path / "rows.csv").write_text("id,v\n1,one\n")
+    (tmp_path / "job.yaml").write_text(
+        "source: {csv: {files: [rows.csv]}}\nfields: {id: {type: u32}}\nlabels: labels.csv\ntables:\n  - name: labelled\n"
+        "    rowkey: [{field: id, as: u32}]\n    timestamp: 1700000000000\n    families: {f: {compression: NONE}}\n"
+        f"    regions: {{split: none}}\n    cells:{cells}\n")
+    ask(run, "load", tmp_path / "job.yaml", "-o", tmp_path / "out", "--quiet")
+    ask(run, "apply", tmp_path / "out", "--create", *places(rig), user="alice")
+    rig.hbase.admin("grant", "bob", "labelled", "R")
+    for have in range(1 << len(LABELS)):
+        mine = [bool(have >> i & 1) for i in range(len(LABELS))]
+        words = ",".join(label for label, good in zip(LABELS, mine) if good) or "-"
+        user = "alice" if any(mine) else "bob"
+        found = rig.hbase.admin("seen", f"{user}@{REALM}", str(rig.kdc.keytab(user)), "labelled", words)
+        assert found == [f"c{i}" for i, visible in enumerate(SEEN.values()) if visible(*mine)], words

@@ -34,6 +34,12 @@ static const struct key keys[] = {
 	       "where: amount > 0 and kind in (A, B)"),
 	 .read = read_condition,
 	 .offset = offsetof(struct job, where)},
+	{.name = "labels", /* before `tables`, which use them */
+	 WORDS(CODES, NULL,
+	       "the numbers of visibility labels in the cluster's `hbase:labels`, by their names; or a "
+	       "file with NAME,NUMBER lines",
+	       "labels: {secret: 2, staff: 3}"),
+	 .read = read_labels},
 	{.name = "tables",
 	 WORDS(LIST, NULL, "the tables to load, each with its row key, families and cells",
 	       "tables: [{name: ratings, ...}]"),

@@ -214,9 +214,9 @@ static const struct key cell_keys[] = {
 	 .read = read_cell_ttl},
 	{.name = "visibility",
 	 WORDS(TEXT, NULL,
-	       "the visibility labels that a reader needs, by their numbers in `hbase:labels`; & and, "
-	       "| or, ! not",
-	       "visibility: \"1 & !4 | 3\""),
+	       "the visibility labels that a reader needs, by their names in `labels`, else by their "
+	       "numbers in `hbase:labels`; & and, | or, ! not, from left to right",
+	       "visibility: \"secret & !(old | draft)\""),
 	 .read = read_visibility,
 	 .offset = offsetof(struct cell_spec, visibility)},
 	{.name = "acl",

@@ -1,6 +1,6 @@
 /*
- * The codes of a field's names. The job has them in a mapping, or in a file with one NAME,CODE in
- * each line.
+ * The codes of a field's names, and the numbers of visibility labels. The job has them in a mapping,
+ * or in a file with one NAME,CODE in each line.
  */
 #include "sections.h"
 
@@ -9,27 +9,28 @@
 
 #define LARGEST_CODES (64u << 20)
 
-static int check_twice(struct reader *r, struct pos at, struct codes *c)
+static int check_twice(struct reader *r, struct pos at, const char *what, struct codes *c)
 {
+	const bool labels = strcmp(what, "labels") == 0;
 	struct code twice;
 	bool same_name;
 
 	if (codes_sort(c, &r->job->arena, &twice, &same_name))
 		return RC_OK;
 	if (same_name)
-		return fault(r, at, "codes: found the name `%.*s` twice, expected it once",
+		return fault(r, at, "%s: found the name `%.*s` twice, expected it once", what,
 			     (int)(twice.name.len < 60 ? twice.name.len : 60),
 			     (const char *)twice.name.ptr);
 	return fault(r, at,
-		     "codes: found the code %u twice, the second time for `%.*s`, expected another "
-		     "code, because two names would have one key",
-		     twice.code, (int)(twice.name.len < 60 ? twice.name.len : 60),
-		     (const char *)twice.name.ptr);
+		     "%s: found the %s %u twice, the second time for `%.*s`, expected another %s",
+		     what, labels ? "number" : "code", twice.code,
+		     (int)(twice.name.len < 60 ? twice.name.len : 60), (const char *)twice.name.ptr,
+		     labels ? "number" : "code, because two names would have one key");
 }
 
-static int read_inline(struct reader *r, const struct node *n, struct codes *c)
+static int read_inline(struct reader *r, const struct node *n, const char *what, struct codes *c)
 {
-	const struct key number = {.name = "codes", .read = read_number, .max = UINT32_MAX};
+	const struct key number = {.name = what, .read = read_number, .max = UINT32_MAX};
 
 	for (size_t i = 0; i < n->count; i++) {
 		const struct node *name = n->keys[i];
@@ -63,8 +64,8 @@ static bool take_line(struct reader *r, struct bytes line, struct codes *c)
 	return digits && code <= UINT32_MAX;
 }
 
-static int take_lines(struct reader *r, struct pos at, const char *path, struct bytes text,
-		      struct codes *c)
+static int take_lines(struct reader *r, struct pos at, const char *what, const char *path,
+		      struct bytes text, struct codes *c)
 {
 	size_t number = 1;
 
@@ -78,9 +79,9 @@ static int take_lines(struct reader *r, struct pos at, const char *path, struct 
 		if (len && !take_line(r, bytes_of(p, len), c))
 			return fault(
 				r, at,
-				"codes: %s:%zu: found another form, expected NAME,CODE with a whole number up to "
+				"%s: %s:%zu: found another form, expected NAME,CODE with a whole number up to "
 				"4294967295",
-				path, number);
+				what, path, number);
 	}
 	return RC_OK;
 }
@@ -96,31 +97,55 @@ static int read_code_file(struct reader *r, const struct node *n, const struct k
 		return rc;
 	const char *path = job_path(r->job, name);
 	if (io_read_file_upto(path, LARGEST_CODES, &text, r->err)) {
-		error_prefix(r->err, "%s:%u:%u: codes: ", r->job->path, n->pos.line, n->pos.column);
+		error_prefix(r->err, "%s:%u:%u: %s: ", r->job->path, n->pos.line, n->pos.column,
+			     key->name);
 		rc = r->err->code = RC_CONFIG;
 	}
 	if (rc == RC_OK)
-		rc = take_lines(r, n->pos, path, buf_bytes(&text), c);
+		rc = take_lines(r, n->pos, key->name, path, buf_bytes(&text), c);
 	if (rc == RC_OK)
 		job_digest_add(r->job, buf_bytes(&text));
 	buf_release(&text);
 	return rc;
 }
 
-int read_codes(struct reader *r, const struct node *n, const struct key *key, void *slot)
+static int read_numbers(struct reader *r, const struct node *n, const struct key *key,
+			const struct codes **out)
 {
-	struct field *f = slot;
 	struct codes *c = arena_alloc(&r->job->arena, sizeof *c);
-	int rc = n->kind == NODE_MAPPING  ? read_inline(r, n, c)
+	int rc = n->kind == NODE_MAPPING  ? read_inline(r, n, key->name, c)
 		 : n->kind == NODE_SCALAR ? read_code_file(r, n, key, c)
 					  : expected(r, n, key->name, "{NAME: 1, …}, or a file");
 
 	if (rc)
 		return rc;
 	if (c->n == 0)
-		return fault(r, n->pos, "codes: found no name, expected NAME and CODE");
-	f->codes = c;
-	return check_twice(r, n->pos, c);
+		return fault(r, n->pos, "%s: found no name, expected NAME and CODE", key->name);
+	*out = c;
+	return check_twice(r, n->pos, key->name, c);
+}
+
+int read_codes(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	return read_numbers(r, n, key, &((struct field *)slot)->codes);
+}
+
+int read_labels(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job *job = slot;
+	int rc = read_numbers(r, n, key, &job->labels);
+
+	for (size_t i = 0; rc == RC_OK && i < job->labels->n; i++) {
+		const struct code *l = &job->labels->by_name[i];
+
+		if (l->code == 0 || l->code > INT32_MAX)
+			rc = fault(
+				r, n->pos,
+				"labels: found the number %u for `%.*s`, expected 1 to 2147483647",
+				l->code, (int)(l->name.len < 60 ? l->name.len : 60),
+				(const char *)l->name.ptr);
+	}
+	return rc;
 }
 
 int read_unknown(struct reader *r, const struct node *n, const struct key *key, void *slot)

@@ -2,16 +2,21 @@
 #include "cell.h"
 #include "sections.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* TagType of HBase */
 #define ACL_TAG	       1
 #define VISIBILITY_TAG 2
-#define FORMAT_TAG     4 /* the form of the visibility tags */
-#define SORTED_LABELS  1 /* VisibilityConstants.SORTED_ORDINAL_SERIALIZATION_FORMAT */
-#define LABELS_MOST    64
-#define TEXT_MOST      2000 /* keeps a cell's tags far below the 32,767 bytes of HBase */
-#define FIELD_BYTES    2    /* wire type of protobuf */
+#define FORMAT_TAG     4  /* the form of the visibility tags */
+#define SORTED_LABELS  1  /* VisibilityConstants.SORTED_ORDINAL_SERIALIZATION_FORMAT */
+#define LABELS_MOST    64 /* of a set */
+#define SETS_MOST      256
+#define DEPTH_MOST     32
+#define TEXT_MOST      2000
+#define TAGS_MOST      16000 /* bytes, far below the 32,767 bytes of a cell in HBase */
+#define FIELD_BYTES    2     /* wire type of protobuf */
 #define VARINT_MOST    10
 
 static void append_varint(struct buf *out, uint64_t v)
@@ -48,7 +53,27 @@ static const char *after_blanks(const char *p)
 	return p;
 }
 
-/* --- visibility: class VisibilityUtils of HBase --- */
+/* --- visibility: classes ExpressionParser and VisibilityUtils of HBase --- */
+
+/* The reader of a cell must have all of these labels. A negative number means not to have it. */
+struct label_set {
+	int64_t *label;
+	size_t n;
+};
+
+/* The reader must have one of these sets. */
+struct label_sets {
+	struct label_set *item;
+	size_t n;
+};
+
+struct expression {
+	struct arena *a;
+	const char *at;		   /* the rest of the text */
+	const struct codes *names; /* NULL if the labels are numbers */
+	struct bytes unknown;	   /* a label that `names` lacks */
+	unsigned depth;		   /* of brackets */
+};
 
 static int by_number(const void *a, const void *b)
 {
@@ -57,75 +82,200 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Read "3 & !4". A negative number means that the reader must not have the label. */
-static bool read_labels(const char **at, int64_t labels[LABELS_MOST], size_t *n)
+static void skip_blanks(struct expression *e)
 {
-	const char *p = *at;
+	e->at = after_blanks(e->at);
+}
 
-	for (*n = 0; *n < LABELS_MOST; p++) {
-		char *end;
+/* Skip the character `c`, or return false. */
+static bool skip(struct expression *e, char c)
+{
+	if (*e->at != c)
+		return false;
+	e->at++;
+	skip_blanks(e);
+	return true;
+}
 
-		p = after_blanks(p);
-		bool not = *p == '!';
-		p = after_blanks(p + not );
-		if (*p < '1' || *p > '9')
+/* Read a label in double quotes, in which \ quotes the next character. */
+static bool read_quoted(struct expression *e, struct bytes *out)
+{
+	char *to = arena_alloc(e->a, strlen(e->at) + 1);
+	size_t n = 0;
+
+	for (e->at++; *e->at != '"'; e->at++) {
+		if (*e->at == '\\' && (e->at[1] == '"' || e->at[1] == '\\'))
+			e->at++;
+		else if (*e->at == 0 || *e->at == '\\')
 			return false;
-		long long number = strtoll(p, &end, 10);
-		if (number > INT32_MAX)
-			return false;
-		labels[(*n)++] = not ? -number : number;
-		p = *at = after_blanks(end);
-		if (*p != '&')
-			return true;
+		to[n++] = *e->at;
 	}
-	return false;
+	e->at++;
+	*out = bytes_of(to, n);
+	return n > 0;
+}
+
+/* Read the label's name, with the characters of HBase's VisibilityLabelsValidator. */
+static bool read_name(struct expression *e, struct bytes *out)
+{
+	static const char usual[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:./";
+
+	if (*e->at == '"')
+		return read_quoted(e, out);
+	*out = bytes_of(e->at, strspn(e->at, usual));
+	e->at += out->len;
+	return out->len > 0;
+}
+
+static bool find_number(struct expression *e, struct bytes name, int64_t *number)
+{
+	uint32_t code = 0;
+	char after;
+
+	if (e->names) {
+		if (!codes_find(e->names, name, &code))
+			e->unknown = name;
+		*number = code;
+		return code > 0;
+	}
+	const char *digits = arena_strndup(e->a, name.ptr, name.len);
+	return *digits >= '1' && *digits <= '9' && name.len <= VARINT_MOST &&
+	       sscanf(digits, "%" SCNd64 "%c", number, &after) == 1 && *number <= INT32_MAX;
+}
+
+static bool read_label(struct expression *e, bool not, struct label_sets *out)
+{
+	struct bytes name;
+	int64_t number;
+
+	if (!read_name(e, &name) || !find_number(e, name, &number))
+		return false;
+	skip_blanks(e);
+	out->item = arena_alloc(e->a, sizeof *out->item);
+	out->item->label = arena_alloc(e->a, sizeof number);
+	*out->item->label = not ? -number : number;
+	out->item->n = out->n = 1;
+	return true;
+}
+
+static struct label_set join(struct arena *a, const struct label_set *x, const struct label_set *y)
+{
+	struct label_set both = {arena_alloc(a, (x->n + y->n) * sizeof *x->label), x->n + y->n};
+
+	memcpy(both.label, x->label, x->n * sizeof *x->label);
+	memcpy(both.label + x->n, y->label, y->n * sizeof *y->label);
+	return both;
+}
+
+/* Set *x to "x & y" or to "x | y". Return false if this has too many labels. */
+static bool combine(struct arena *a, struct label_sets *x, const struct label_sets *y, bool both)
+{
+	const size_t n = both ? x->n * y->n : x->n + y->n;
+
+	if (n > SETS_MOST)
+		return false;
+	struct label_sets out = {arena_alloc(a, n * sizeof *out.item), n};
+	for (size_t i = 0; i < n; i++) {
+		if (both)
+			out.item[i] = join(a, &x->item[i / y->n], &y->item[i % y->n]);
+		else
+			out.item[i] = i < x->n ? x->item[i] : y->item[i - x->n];
+		if (out.item[i].n > LABELS_MOST)
+			return false;
+	}
+	*x = out;
+	return true;
+}
+
+static bool read_operands(struct expression *e, bool not, struct label_sets *out);
+
+static bool read_operand(struct expression *e, bool not, struct label_sets *out)
+{
+	if (skip(e, '!'))
+		not = !not ;
+	if (!skip(e, '('))
+		return read_label(e, not, out);
+	if (++e->depth > DEPTH_MOST || !read_operands(e, not, out) || !skip(e, ')'))
+		return false;
+	e->depth--;
+	return true;
+}
+
+/* Read operands from left to right as HBase does: & does not bind more closely than |. */
+static bool read_operands(struct expression *e, bool not, struct label_sets *out)
+{
+	if (!read_operand(e, not, out))
+		return false;
+	for (;;) {
+		struct label_sets next;
+		const char op = *e->at;
+
+		if (!skip(e, '&') && !skip(e, '|'))
+			return true;
+		/* "!(a & b)" is "!a | !b" */
+		if (!read_operand(e, not, &next) || !combine(e->a, out, &next, (op == '&') != not ))
+			return false;
+	}
 }
 
 /* Append a tag with the numbers in ascending order, each as a varint of 32 bits. */
-static void append_labels(struct buf *out, int64_t *labels, size_t n)
+static void append_labels(struct buf *out, const struct label_set *labels)
 {
 	struct buf value = {0};
 
-	qsort(labels, n, sizeof *labels, by_number);
-	for (size_t i = 0; i < n; i++)
-		append_varint(&value, (uint32_t)labels[i]);
+	qsort(labels->label, labels->n, sizeof *labels->label, by_number);
+	for (size_t i = 0; i < labels->n; i++)
+		append_varint(&value, (uint32_t)labels->label[i]);
 	append_tag(out, VISIBILITY_TAG, buf_bytes(&value));
 	buf_release(&value);
 }
 
-static bool read_expression(const char *p, struct buf *tags)
+static bool read_expression(struct expression *e, struct buf *tags)
 {
 	static const uint8_t form = SORTED_LABELS;
-	int64_t labels[LABELS_MOST];
-	size_t n;
+	struct label_sets sets;
 
+	skip_blanks(e);
+	if (!read_operands(e, false, &sets) || *e->at)
+		return false;
 	append_tag(tags, FORMAT_TAG, bytes_of(&form, 1));
-	for (;; p++) {
-		if (!read_labels(&p, labels, &n))
-			return false;
-		append_labels(tags, labels, n);
-		if (*p != '|')
-			return *p == 0;
-	}
+	for (size_t i = 0; i < sets.n; i++)
+		append_labels(tags, &sets.item[i]);
+	return true;
 }
 
 int read_visibility(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct buf tags = {0};
+	struct arena a = {0};
 	const char *text;
 	int rc = read_text(r, n, key, &text);
 
 	if (rc)
 		return rc;
-	bool good = strlen(text) <= TEXT_MOST && read_expression(text, &tags);
+	struct expression e = {.a = &a, .at = text, .names = r->job->labels};
+	bool good =
+		strlen(text) <= TEXT_MOST && read_expression(&e, &tags) && tags.len <= TAGS_MOST;
 	if (good)
 		*(struct bytes *)slot = keep(r, &tags);
+	else if (e.unknown.len)
+		rc = fault(r, n->pos,
+			   "%s: found the label `%.*s`, expected one of the names under `labels`",
+			   key->name, (int)(e.unknown.len < 60 ? e.unknown.len : 60),
+			   (const char *)e.unknown.ptr);
+	else if (e.names)
+		rc = expected(r, n, key->name,
+			      "labels of the job like \"secret & !(old | draft)\"");
+	else
+		rc = expected(
+			r, n, key->name,
+			"numbers of labels like \"1 & !4 | 3\", or names and the job's key "
+			"`labels`; `scan 'hbase:labels'` in HBase's shell lists the numbers as "
+			"row keys");
 	buf_release(&tags);
-	return good ? RC_OK
-		    : expected(
-			      r, n, key->name,
-			      "numbers of labels like \"1 & !4 | 3\"; `scan 'hbase:labels'` in HBase's "
-			      "shell lists the numbers as row keys");
+	arena_release(&a);
+	return rc;
 }
 
 /* --- acl: message UsersAndPermissions of HBase --- */

@@ -128,6 +128,8 @@ int encoding_check(struct reader *r, struct pos at, size_t field, enum encode_as
 /* section_codes.c. Slot: struct field. */
 int read_codes(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_unknown(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Slot: struct job. */
+int read_labels(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
 /* section_parts.c. Read a list of key parts. If `salt` is true, the first part may be a salt. */
 int read_parts(struct reader *r, const struct node *n, const char *what, bool salt,
