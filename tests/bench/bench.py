@@ -22,6 +22,7 @@ import into_hbase
 import parts
 import peers
 import reading
+import snapshots
 import spark_memory
 import spark_peer
 import topic
@@ -32,8 +33,10 @@ PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
          "forms": forms.part, "reading": reading.part, "halves": halves.part,
          "spark": by_spark.part, "spark-peer": spark_peer.part, "apply": into_hbase.part,
-         "spark-memory": spark_memory.part, "hardening": hardening.part, "design": designs.part}
-ALONE = {"spark-memory", "spark-peer"}  # these parts have 100 and 32 million rows, so they run only by name
+         "spark-memory": spark_memory.part, "hardening": hardening.part, "design": designs.part,
+         "tables": snapshots.part}
+# these parts have 100 and 32 million rows, or need an HBase of their own, so they run only by name
+ALONE = {"spark-memory", "spark-peer", "tables"}
 
 
 def arguments():

@@ -2,10 +2,12 @@
 
     snapshot  A real HBase splits and compacts a table, and its client deletes from it, while HBase takes a snapshot.
               SnapshotScan.java reads it with HBase's TableSnapshotScanner; the best of its last rounds counts, in which
-              Java has compiled the code. `scan --snapshot` counts its start, too.
+              Java has compiled the code. Of `scan --snapshot`, the whole process counts. Both count the cells; saltmill
+              also prints them as lines of JSON.
     diff      Two loads differ in one cell. `diff` must find it, and read no more than the bytes of the files.
 """
 
+import copy
 import json
 import os
 import pathlib
@@ -14,13 +16,14 @@ import sys
 import tempfile
 import threading
 import time
+import types
 
 import rig
 from rig import Failure, count, run, spread, summary
 
 sys.path.insert(0, str(rig.ROOT / "tests" / "hbase"))
 
-from cluster import OPENS, Cluster, driver_classes, jars  # noqa: E402  (needs the path above)
+from cluster import OPENS, Cluster, driver_classes, jars, stop  # noqa: E402  (needs the path above)
 
 TABLE, SNAPSHOT = "ratings", "while_deleting"
 AS_USUAL = {"hbase.hstore.bulkload.verify": "false"}
@@ -30,23 +33,27 @@ DELETED = 200  # rows that the client deletes in a call
 
 
 class Deletes(threading.Thread):
-    """Deletes rows of every region until it is stopped."""
+    """Deletes rows of every region until it is stopped, again from the first one after the last one."""
 
     def __init__(self, hbase):
         super().__init__(daemon=True)
         starts = [f"{salt:02x}" for salt in range(16)]
         self.rows = [row.split("\t")[0] for start in starts for row in hbase.scan(TABLE, start=start, limit=1000)]
-        self.hbase, self.going, self.deleted, self.error = hbase, True, 0, None
+        self.hbase = copy.copy(hbase)
+        self.hbase.driver = None  # the first call starts another client
+        self.going, self.deleted, self.error = True, 0, None
 
     def run(self):
         try:
-            while self.going and self.deleted < len(self.rows):
-                some = self.rows[self.deleted:self.deleted + DELETED]
+            while self.going:
+                at = self.deleted % len(self.rows)
+                some = self.rows[at:at + DELETED]
                 self.hbase.call("mutate", table=TABLE, mutations=[["DeleteFamily", row, "f", "", None, ""] for row in some])
                 self.deleted += len(some)
                 time.sleep(0.1)
         except Exception as e:  # pylint: disable=broad-exception-caught
             self.error = e
+        stop(self.hbase.driver)
 
 
 def shell(hbase, folder, *lines):
@@ -60,15 +67,16 @@ def make_snapshot(bench, hbase, folder):
     pathlib.Path(f"{bench.mill.out}.saltmill-apply").unlink(missing_ok=True)
     deletes = Deletes(hbase)
     deletes.start()
-    time.sleep(1)
-    shell(hbase, folder, f"flush '{TABLE}'", f"compact '{TABLE}'")
+    while not deletes.deleted and deletes.is_alive():
+        time.sleep(0.1)
+    shell(hbase, folder, f"flush '{TABLE}'", f"major_compact '{TABLE}'")
     hbase.split(TABLE, bytes.fromhex(deletes.rows[700]))
     before = deletes.deleted
     shell(hbase, folder, f"snapshot '{TABLE}', '{SNAPSHOT}'")
-    deletes.going = False
+    deletes.going, after = False, deletes.deleted
     deletes.join()
-    if deletes.error or not before:
-        raise Failure(f"the client deleted {before} rows before the snapshot: {deletes.error}")
+    if deletes.error or after == before:
+        raise Failure(f"the client deleted {before} rows before the snapshot and {after} at its end: {deletes.error}")
     return before
 
 
@@ -87,11 +95,16 @@ class Java:
         rounds = [json.loads(line) for line in r.out.splitlines() if line.startswith("{")]
         if len({(x["rows"], x["cells"]) for x in rounds}) != 1:
             raise Failure(f"HBase reads {rounds}")
-        return rounds[0]["rows"], rounds[0]["cells"], min(x["seconds"] for x in rounds[2:])
+        wall, cpu = (min(x[k] for x in rounds[2:]) for k in ("seconds", "cpu"))
+        return rounds[0]["rows"], rounds[0]["cells"], types.SimpleNamespace(wall=wall, cpu=cpu)
 
 
 def scan(bench, uri, *options):
     return run([bench.mill.program, "scan", "--snapshot", uri, "--quiet", *options])
+
+
+def print_all(bench, uri):
+    return run(["sh", "-c", '"$@" >/dev/null', "-", bench.mill.program, "scan", "--snapshot", uri, "--format", "jsonl"])
 
 
 def read_snapshot(bench, folder):
@@ -100,16 +113,17 @@ def read_snapshot(bench, folder):
         root = hbase.folder / "data" / "root"
         hbase.kill()
         uri, java = root / ".hbase-snapshot" / SNAPSHOT, Java(root, folder)
-        all_cores, one, others = [], [], []
+        all_cores, one, printed, others = [], [], [], []
         for _ in range(bench.rounds):
-            rows, cells, seconds = java()
-            others.append(seconds)
+            rows, cells, best = java()
+            others.append(best)
             for runs, options in ((all_cores, ()), (one, ("--threads", 1))):
                 r = scan(bench, uri, *options)
                 if r.out != f"{rows} rows, {cells} cells\n":
                     raise Failure(f"HBase reads {rows} rows and {cells} cells, the scan says {r.out}")
-                runs.append(r.wall)
-    return rows, cells, deleted, all_cores, one, others
+                runs.append(r)
+            printed.append(print_all(bench, uri))
+    return rows, cells, deleted, all_cores, one, printed, others
 
 
 def change_one(csv, changed):
@@ -164,16 +178,20 @@ def part(bench):
     loaded = bench.mill.load(job, [csv])
     walls, peaks, reads, stored = find_change(bench, csv, job)
     with tempfile.TemporaryDirectory(prefix="saltmill-bench-") as name:
-        rows, cells, deleted, all_cores, one, others = read_snapshot(bench, pathlib.Path(name))
+        rows, cells, deleted, all_cores, one, printed, others = read_snapshot(bench, pathlib.Path(name))
     bench.mill.clear()
-    rig.table(f"(n) a snapshot of {count(cells)} cells in {count(rows)} rows, after {count(deleted)} deletes", ["what", "s"],
-              [["scan --snapshot", spread(all_cores)], ["the same, one thread", spread(one)],
-               ["TableSnapshotScanner", spread(others)]])
+    lines = {"scan --snapshot": all_cores, "the same, one thread": one, "all cells as lines of JSON": printed,
+             "TableSnapshotScanner": others}
+    rig.table(f"(n) a snapshot of {count(cells)} cells in {count(rows)} rows, after {count(deleted)} deletes",
+              ["what", "s", "CPU s"], [[what, spread([r.wall for r in runs]), spread([r.cpu for r in runs])]
+                                       for what, runs in lines.items()])
     rig.table(f"diff of two loads of {count(loaded.cells)} cells with one changed cell", ["what", ""],
               [["seconds", spread(walls)], ["peak MiB", spread(peaks, 0)],
                ["bytes read / bytes of both", f"{rig.middle(reads) / stored:.3f}"]])
     c = bench.checks
-    c.at_least("TableSnapshotScanner / scan --snapshot (time)", rig.middle(rig.ratios(others, all_cores)), 3)
+    for what in ("wall", "cpu"):
+        ratio = rig.ratios([getattr(r, what) for r in others], [getattr(r, what) for r in all_cores])
+        c.at_least(f"TableSnapshotScanner / scan --snapshot ({what})", rig.middle(ratio), 3)
     c.at_most("diff of one changed cell, bytes read / bytes stored", rig.middle(reads) / stored, 1)
-    return {"scan_s": summary(all_cores), "scan_one_thread_s": summary(one), "java_s": summary(others), "cells": cells,
-            "diff_s": summary(walls), "diff_mib": summary(peaks), "diff_read": max(reads), "stored": stored}
+    figures = {f"{what}, {kind} s": summary([getattr(r, kind) for r in runs]) for what, runs in lines.items() for kind in ("wall", "cpu")}
+    return figures | {"cells": cells, "diff_s": summary(walls), "diff_mib": summary(peaks), "diff_read": max(reads), "stored": stored}
