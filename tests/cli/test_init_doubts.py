@@ -563,3 +563,32 @@ def test_a_table_of_statements_is_data(tmp_path, saltmill):
     data = b"id,query\n1,INSERT INTO t VALUES (1)\n2,SELECT 1\n3,DELETE FROM t\n"
     r = init(saltmill, tmp_path, data)
     assert r.returncode == 0 and "query: {type: text}" in r.stdout, r.stderr
+
+
+def squid_lines(n):
+    """Lines in the native format of Squid: %9d.%03d %6d %s %s/%03d %d %s %s %s %s/%s %s."""
+    return [("%9d.%03d" % (1762208109 + 29 * i, i * 7), "%6d" % (i * 997 % 9000), f"10.0.{i % 7}.{i}", ("TCP_MISS/200", "TCP_HIT/200")[i % 2],
+             str(400 + i * 31), ("GET", "CONNECT")[i % 3 == 0], f"http://example.org/{i}", "-", ("HIER_DIRECT/192.0.2.7", "HIER_NONE/-")[i % 2],
+             ("text/html", "image/png")[i % 3 == 0]) for i in range(n)]
+
+
+def test_logs_of_words_without_names(tmp_path, saltmill):
+    """Many rows of equally many words, with three columns of numbers, are no prose."""
+    lines = squid_lines(40)
+    r = init(saltmill, tmp_path, "".join(" ".join(x) + "\n" for x in lines).encode(), "access.log")
+    assert r.returncode == 0, r.stderr
+    found = [[str(x[f"c{i}"]) for i in (2, 3, 4, 5, 6, 7)] for x in rows_of(tmp_path, saltmill, r.stdout)]
+    assert sorted(found) == sorted([x.strip() for x in line[1:7]] for line in lines)
+
+
+def test_messages_of_a_log_are_refused(tmp_path, saltmill):
+    lines = [f"{i}.5 {i % 7} sent {100 + i} bytes from {('John Smith', 'Mary Hart')[i % 2]} with {('tls', 'none')[i % 2]} now" for i in range(40)]
+    r = init(saltmill, tmp_path, "\n".join(lines).encode(), "access.log")
+    assert r.returncode == 1 and "lines of text without a delimiter" in r.stderr
+
+
+def test_numbers_that_json_has_not(tmp_path, saltmill):
+    """Python's json.dumps writes NaN and Infinity. The message has the fix."""
+    docs = [{"id": i, "v": v} for i, v in enumerate((1.5, float("nan"), float("-inf"), 2.5))]
+    r = init(saltmill, tmp_path, "".join(json.dumps(x) + "\n" for x in docs).encode(), "in.jsonl")
+    assert r.returncode == 3 and "which has no NaN and no Infinity; replace them by null" in r.stderr

@@ -13,6 +13,13 @@
 #define ALIGNED	    0.9	 /* share of the rows whose last value begins below its name */
 #define SHARE_LEAST 0.95 /* share of the values that gives a column its kind */
 #define CODE_LEAST  8	 /* length of values such as hashes */
+/*
+ * Prose has no so many rows of so many words each, with so many columns of numbers and times. Messages
+ * have words that all rows have.
+ */
+#define LOG_ROWS  20
+#define LOG_WORDS 6
+#define LOG_KINDS 3
 
 struct words {
 	size_t n, start[WORDS_MOST], end[WORDS_MOST]; /* `n` may exceed WORDS_MOST */
@@ -71,7 +78,9 @@ struct blank_rows {
 	size_t padded;				   /* rows that end with a blank */
 	struct {
 		size_t kinds[KINDS], len, same_len, digits, marks, open, glued;
-		size_t near; /* rows with one blank before this value, and not more */
+		size_t end, same_end; /* the position after the value of the first row */
+		uint64_t hash, same;  /* the same value as in the first row */
+		size_t near;	      /* rows with one blank before this value, and not more */
 	} column[WORDS_MOST];
 	size_t aligned,
 		fuller; /* rows whose last value begins below its name; rows that have one */
@@ -103,6 +112,12 @@ static void see_row(struct blank_rows *b, const struct words *w, struct bytes t)
 			digit = digit || isdigit(v.ptr[k]);
 		b->column[i].len = b->rows ? b->column[i].len : v.len;
 		b->column[i].same_len += v.len == b->column[i].len;
+		uint64_t hash = XXH3_64bits(v.ptr, v.len);
+
+		b->column[i].hash = b->rows ? b->column[i].hash : hash;
+		b->column[i].same += hash == b->column[i].hash;
+		b->column[i].end = b->rows ? b->column[i].end : w->end[i];
+		b->column[i].same_end += w->end[i] == b->column[i].end;
 		b->column[i].digits += digit;
 		b->column[i].marks += v.len == 1 && v.ptr[0] == '#';
 		b->column[i].near += i && w->start[i] == w->end[i - 1] + 1;
@@ -200,8 +215,12 @@ static bool equal_words(struct sniffed_shape *s, const struct blank_rows *b,
 			return false; /* nothing separates two values of a fixed width */
 	}
 	bool unnamed = names && head->n + 1 == n;
+	bool is_log = b->rows >= LOG_ROWS && n >= LOG_WORDS && kinds >= LOG_KINDS;
+	for (size_t i = 0; i < n; i++) /* such as `from` in the messages of a log */
+		is_log = is_log &&
+			 (b->column[i].same < b->rows || b->column[i].kinds[KIND_TEXT] < b->rows);
 	/* without names, a sentence may have as many words as the others, and a number among them */
-	if ((head->n != n && !unnamed) || !kinds || (!names && 2 * kinds < n))
+	if ((head->n != n && !unnamed) || !kinds || (!names && 2 * kinds < n && !is_log))
 		return false;
 	take_shape(s, first, n);
 	s->in_quotes = b->quoted;
@@ -247,7 +266,11 @@ static bool texts_touch(const struct blank_rows *b, size_t n)
 	bool touch = false, wide = false;
 
 	for (size_t i = 1; i < n && i < WORDS_MOST; i++) {
-		wide = wide || b->column[i].near == 0;
+		/* blanks before a number at the right side belong to it, if all texts before end there */
+		bool right = has_kind(b, i) && b->column[i].same_end == b->rows &&
+			     b->column[i - 1].same_end == b->rows;
+
+		wide = wide || (b->column[i].near == 0 && !right);
 		touch = touch ||
 			(b->column[i].near == b->rows && !has_kind(b, i - 1) && !has_kind(b, i));
 	}
