@@ -270,24 +270,13 @@ static inline const uint8_t *skip_digits(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-/* Return true for NaN and Infinity, which Python's json.dumps writes. */
-static bool is_no_number(const uint8_t *p, const uint8_t *end)
-{
-	size_t left = (size_t)(end - p);
-
-	return (left >= 3 && memcmp(p, "NaN", 3) == 0) ||
-	       (left >= 8 && memcmp(p, "Infinity", 8) == 0);
-}
-
 static bool scan_number(struct scan *s)
 {
 	const uint8_t *p = s->p + (*s->p == '-'), *digits = p;
 
 	p = skip_digits(p, s->end);
-	if (p == digits && is_no_number(p, s->end))
-		return fail(s, s->p,
-			    "a value of JSON, which has no NaN and no Infinity; replace them by "
-			    "null");
+	if (p == digits && json_no_number(p, s->end))
+		return fail(s, s->p, json_no_number(p, s->end));
 	if (p == digits)
 		return fail(s, s->p, *s->p == '-' ? "a digit after the minus sign" : "a value");
 	if (*digits == '0' && p - digits > 1)
