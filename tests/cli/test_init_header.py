@@ -175,3 +175,13 @@ def test_a_name_above_codes_is_no_code(tmp_path, saltmill, name):
     rows = ((c, NAMES[i % 6]) for i, c in enumerate(CODES if name != "AA" else CODES[20:] * 2))
     r = init(saltmill, tmp_path, lines([(name, "name"), *rows]))
     assert r.returncode == 3 or set().union(*rows_of(tmp_path, saltmill, r.stdout)) == {name, "name"}, name
+
+
+@pytest.mark.parametrize("word", ["Infinity", "-inf", "INF"])
+def test_infinite_numbers_are_no_names(tmp_path, saltmill, word):
+    """The first row has infinite numbers. All rows are loaded, as text, because no number type has these values."""
+    rows = [("0.0", word, word)] + [(f"{i / 100}", f"{45885.065 / i:.6f}", f"{i * 7 % 40 + 0.5}") for i in range(1, 60)]
+    r = init(saltmill, tmp_path, "".join("  ".join(x) + "\n" for x in rows).encode())
+    assert r.returncode == 0 and r.stdout.count("numbers, of which some are infinite, so only text fits") == 2, r.stdout + r.stderr
+    loaded = rows_of(tmp_path, saltmill, r.stdout)
+    assert in_order(loaded) == in_order([{"c1": float(x), "c2": y, "c3": z} for x, y, z in rows])

@@ -324,3 +324,13 @@ def test_init_refuses_what_it_cannot_know(tmp_path, saltmill, data, message):
     (tmp_path / "in.json").write_text(data)
     r = run(saltmill, tmp_path, "init", "in.json")
     assert r.returncode == 1 and message in r.stderr, (r.stderr, r.stdout)
+
+
+def test_an_export_of_phpmyadmin_is_refused_with_the_fix(tmp_path, saltmill):
+    """Its rows are in a list of the third record. jq, which the message names, gives these rows."""
+    rows = [{"id": str(i), "name": f"n{i}"} for i in range(9)]
+    (tmp_path / "t.json").write_text(json.dumps([{"type": "header", "version": "4.8.5"}, {"type": "database", "name": "d"},
+                                                 {"type": "table", "name": "t", "database": "d", "data": rows}]))
+    r = subprocess.run([saltmill, "init", "t.json"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert r.returncode == 1 and not r.stdout and "found an export of phpMyAdmin" in r.stderr
+    assert """jq -c '.[] | select(.type == "table") | .data[]' t.json > lines.jsonl""" in r.stderr

@@ -231,7 +231,10 @@ void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool qu
 	s->marked = s->marked || !text_is_digits(t);
 	if (s->flags)
 		see_flag(c, s, t);
-	numbers_try(c, s, t);
+	if (is_infinite(t))
+		s->infinite++;
+	else
+		numbers_try(c, s, t);
 	if (s->uuids || s->ips)
 		try_ids(c, s, t);
 	if (s->numbers[0].fits && text_is_digits(t))
@@ -270,7 +273,10 @@ static void decide(struct columns *c, struct sniffed *s)
 		return;
 	/* 132.169.144.219 is no number with groups of three digits */
 	bool grouped = sign_pairs[c->signs].thousands && !n->real && s->ips && s->ipv4;
-	if (number_fits(s, c->signs) && is_uneven(c, s, n)) {
+	if (s->infinite) {
+		if (number_fits(s, c->signs) && s->infinite < s->values - words)
+			s->note = "numbers, of which some are infinite, so only text fits";
+	} else if (number_fits(s, c->signs) && is_uneven(c, s, n)) {
 		s->note = "numbers in texts, with other digits after the point; for numbers, write "
 			  "`type: f64`, or `type: decimal` with a `scale`";
 	} else if (number_fits(s, c->signs) && !grouped && s->codes < s->values - words) {

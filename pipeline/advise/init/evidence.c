@@ -20,6 +20,14 @@
 #define INDEX_LEAST 4  /* rows without which an empty first name shows nothing */
 #define LONG_FORM   6  /* the least form, such as a-9.a/a, that two values share by intent */
 
+bool is_infinite(struct bytes t)
+{
+	if (t.len && (t.ptr[0] == '-' || t.ptr[0] == '+'))
+		t = bytes_of(t.ptr + 1, t.len - 1);
+	return (t.len == 3 && strncasecmp((const char *)t.ptr, "inf", 3) == 0) ||
+	       (t.len == 8 && strncasecmp((const char *)t.ptr, "infinity", 8) == 0);
+}
+
 enum text_kind kind_of_text(struct bytes t)
 {
 	size_t digits = 0, marks = 0, other = 0, separators = 0;
@@ -49,7 +57,7 @@ enum text_kind kind_of_text(struct bytes t)
 		return KIND_EMPTY;
 	if (t.len <= NULL_WORD_MOST && null_words[null_word(t)])
 		return KIND_NULL;
-	if (digits && !other && !separators)
+	if ((digits && !other && !separators) || is_infinite(t))
 		return KIND_NUMBER;
 	if (digits >= 3 && !other && separators)
 		return KIND_TIME;

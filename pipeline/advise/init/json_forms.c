@@ -19,6 +19,7 @@ struct records {
 	struct columns *c;
 	uint64_t bytes;
 	bool whole, other; /* `other`: the first record is not an object */
+	bool exported;	   /* a record is a table in an export of phpMyAdmin */
 	json_t *first;	   /* the first document, until there is a second one */
 };
 
@@ -27,6 +28,14 @@ static json_t *parse(struct bytes text)
 	json_error_t ignored;
 
 	return json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &ignored);
+}
+
+static bool is_exported_table(const json_t *v)
+{
+	const char *type = json_string_value(json_object_get(v, "type"));
+
+	return type && strcmp(type, "table") == 0 && json_is_array(json_object_get(v, "data")) &&
+	       json_object_get(v, "name") && json_object_get(v, "database");
 }
 
 static int take_record(void *ctx, const struct event *event, struct reject *why)
@@ -42,6 +51,7 @@ static int take_record(void *ctx, const struct event *event, struct reject *why)
 	json_t *v = json_record(&r->c->form, event->raw);
 	if (json_is_object(v)) {
 		json_see(r->c, v);
+		r->exported = r->exported || is_exported_table(v);
 	} else if (!r->c->rows) {
 		r->other = true;
 		json_decref(v);
@@ -307,11 +317,14 @@ static int try_form(struct columns *c, struct lines *l, const char *file, const 
 
 	if (rc == RC_OK && r.first && !r.other && c->form.layout == JSON_DOCUMENTS)
 		rc = find_list(&r, file, name, l->encoding, err);
+	if (rc == RC_OK && r.exported)
+		rc = refuse(name, "an export of phpMyAdmin",
+			    ".[] | select(.type == \"table\") | .data[]", err);
 	json_decref(r.first);
 	c->json = c->rows > 0 && !r.other;
 	l->whole = r.whole;
 	/* text that only begins as JSON is no JSON */
-	return c->json || (rc && c->form.records) ? rc : RC_OK;
+	return c->json || (rc && (c->form.records || r.exported)) ? rc : RC_OK;
 }
 
 static int find(struct columns *c, struct lines *l, const char *file, const char *name,

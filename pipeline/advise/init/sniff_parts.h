@@ -68,6 +68,8 @@ bool line_is_count(struct bytes t);
  */
 enum text_kind { KIND_EMPTY, KIND_NULL, KIND_NUMBER, KIND_TIME, KIND_TEXT, KINDS };
 enum text_kind kind_of_text(struct bytes t);
+/* Return true for an infinite number, such as -inf. */
+bool is_infinite(struct bytes t);
 
 /* Columns in which the first row differs from the others, and in which it is one of them. */
 struct header_evidence {
@@ -254,9 +256,10 @@ struct sniffed {
 	const char *name;
 	uint64_t values, nulls; /* `nulls` includes "" and missing values */
 	uint64_t words[NULL_WORDS_MOST];
-	uint64_t wrapped; /* values between two quotes, which the job loads */
-	uint64_t quoted;  /* values in quotes that are not part of them; all texts of JSON */
-	uint64_t codes;	  /* values such as 3E57, which may be numbers */
+	uint64_t wrapped;  /* values between two quotes, which the job loads */
+	uint64_t quoted;   /* values in quotes that are not part of them; all texts of JSON */
+	uint64_t codes;	   /* values such as 3E57, which may be numbers */
+	uint64_t infinite; /* values such as -inf */
 	bool quoted_words, blanks, quoted_blanks;
 	struct padding {
 		uint32_t least, most; /* bounds of the length with blanks, in characters */
