@@ -185,3 +185,15 @@ def test_infinite_numbers_are_no_names(tmp_path, saltmill, word):
     assert r.returncode == 0 and r.stdout.count("numbers, of which some are infinite, so only text fits") == 2, r.stdout + r.stderr
     loaded = rows_of(tmp_path, saltmill, r.stdout)
     assert in_order(loaded) == in_order([{"c1": float(x), "c2": y, "c3": z} for x, y, z in rows])
+
+
+@pytest.mark.parametrize("inside", ["\n", "\r\n", "\r\n\r\n"])
+def test_line_ends_within_names(tmp_path, saltmill, inside):
+    """Names of several lines keep their own line ends, also if the rows end otherwise."""
+    names = [f"people{inside}(thousands)", "year", f"area{inside}(km2)"]
+    text = ",".join(f'"{n}"' for n in names) + "\r\n" + "".join(f"{1000 + 7 * i},{1990 + i},{i * 31 % 17}.5\r\n" for i in range(30))
+    r = init(saltmill, tmp_path, text.encode())
+    assert r.returncode == 0, r.stderr
+    printed = [n.replace("\r", "\\x0D").replace("\n", "\\x0A") for n in names]  # as scan prints qualifiers
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(
+        [dict(zip(printed, (1000 + 7 * i, 1990 + i, i * 31 % 17 + 0.5))) for i in range(30)])

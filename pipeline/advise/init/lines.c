@@ -23,9 +23,28 @@ void lines_release(struct lines *l)
 static void add_line(struct lines *l, struct bytes text)
 {
 	l->line = mem_grow(l->line, l->n, sizeof *l->line);
-	l->line[l->n++] = (struct line){l->text.len, text.len};
+	l->line[l->n++] = (struct line){.at = l->text.len, .len = text.len};
 	buf_append(&l->text, text.ptr, text.len);
 	buf_put(&l->text, '\n');
+}
+
+/*
+ * Note that the line before this event ended with CR LF, and the blank lines between them, which it
+ * adds. They are not rows.
+ */
+static void end_line(struct lines *l, const struct event *event)
+{
+	size_t before = l->n - l->base;
+	bool crlf = before && event->line > before &&
+		    event->offset == l->next + 2 * (event->line - before);
+
+	if (before)
+		l->line[l->n - 1].crlf = crlf;
+	for (; l->n - l->base + 1 < event->line; l->nblank++) {
+		add_line(l, bytes_of("", 0));
+		l->line[l->n - 1].crlf = crlf;
+	}
+	l->next = event->offset + event->raw.len;
 }
 
 static int take_line(void *ctx, const struct event *event, struct reject *why)
@@ -43,8 +62,7 @@ static int take_line(void *ctx, const struct event *event, struct reject *why)
 		l->file[l->nfiles++] = l->n;
 		l->base = l->n;
 	}
-	for (; l->n - l->base + 1 < event->line; l->nblank++) /* blank lines are not rows */
-		add_line(l, bytes_of("", 0));
+	end_line(l, event);
 	add_line(l, event->raw);
 	return RC_OK;
 }
@@ -53,6 +71,7 @@ static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 {
 	const struct event event = {.raw = r->raw,
 				    .line = r->line,
+				    .offset = r->offset,
 				    .file = ((struct lines *)ctx)->now};
 	struct reject why;
 

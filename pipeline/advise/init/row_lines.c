@@ -61,7 +61,7 @@ static bool take_quoted(const struct sniffed_shape *s, const struct lines *l, si
 		if (p == end) {
 			if (*line + 1 >= last)
 				return false;
-			buf_put(&r->text, '\n');
+			buf_append_str(&r->text, l->line[*line].crlf ? "\r\n" : "\n");
 			p = l->text.ptr + l->line[++*line].at;
 			end = p + l->line[*line].len;
 			continue;

@@ -28,11 +28,13 @@ struct lines {
 	struct buf text;
 	struct line {
 		size_t at, len;
-	} * line; /* all lines, including blank lines */
+		bool crlf; /* a carriage return is before the line feed; false for a file's last line */
+	} * line;	   /* all lines, including blank lines */
 	size_t n, nblank;
 	bool whole;	      /* true if the sniffer has read the file to its end */
 	const char *now;      /* file of the last line; private to lines.c */
 	size_t base;	      /* lines before this file; private to lines.c */
+	uint64_t next;	      /* offset of the last line's end; private to lines.c */
 	size_t *file, nfiles; /* the first line of each file of a folder */
 	const char *encoding; /* NULL for UTF-8 */
 	struct encoding_found {
