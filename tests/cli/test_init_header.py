@@ -197,3 +197,20 @@ def test_line_ends_within_names(tmp_path, saltmill, inside):
     printed = [n.replace("\r", "\\x0D").replace("\n", "\\x0A") for n in names]  # as scan prints qualifiers
     assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order(
         [dict(zip(printed, (1000 + 7 * i, 1990 + i, i * 31 % 17 + 0.5))) for i in range(30)])
+
+
+@pytest.mark.parametrize("end", ["", "&\n"])
+def test_directives_of_a_plot_are_no_rows(tmp_path, saltmill, end):
+    """GROMACS writes such files for Grace."""
+    rows = [(i * 0.5, -1000.25 - i * 7 % 31) for i in range(80)]
+    head = '# GROMACS\n#\n@    title "Energy"\n@    xaxis  label "Time (ps)"\n@TYPE xy\n'.replace("TYPE", "type")
+    head += '@ view 0.15, 0.15, 0.75, 0.85\n@ legend on\n@ s0 legend "Potential"\n'
+    r = init(saltmill, tmp_path, (head + "".join(f"{x:12.6f}  {y:.6f}\n" for x, y in rows) + end).encode(), "energy.xvg")
+    assert r.returncode == 0 and "skip_matching: '^@[ a-z]|^&$'" in r.stdout, r.stdout + r.stderr
+    assert in_order(rows_of(tmp_path, saltmill, r.stdout)) == in_order([{"c1": x, "c2": y} for x, y in rows])
+
+
+def test_two_plots_in_a_file_are_not_one_table(tmp_path, saltmill):
+    """Grace ends a set with &, and the next set has its own directives."""
+    text = "@type xy\n" + "".join(f"{i}.5 {i * 3}\n" for i in range(40)) + "&\n@type xy\n" + "".join(f"{i}.5 {i * 5}\n" for i in range(40))
+    assert init(saltmill, tmp_path, text.encode()).returncode in (1, 3)

@@ -473,6 +473,30 @@ static bool quotes_are_text(const struct sniffed_shape *s, const struct lines *l
 	return any;
 }
 
+/*
+ * Return true if directives of a plot, such as `@ title "Energy"` of Grace, are above all rows, which
+ * do not begin so. The line & may end the rows. After it, the rows of another plot may begin.
+ */
+static bool has_directives(const struct lines *l)
+{
+	size_t n = 0, rows = 0;
+	bool ended = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct bytes t = line_text(l, i);
+		bool directive = line_is_directive(t);
+
+		if (is_blank(t) || t.ptr[0] == '#')
+			continue;
+		if (ended || (directive && rows && *t.ptr != '&'))
+			return false;
+		ended = *t.ptr == '&';
+		n += directive && !ended;
+		rows += !directive;
+	}
+	return n > 0 && rows > n;
+}
+
 void shape_find(struct sniffed_shape *s, const struct lines *l)
 {
 	size_t comments = 0, rows = 0;
@@ -492,6 +516,7 @@ void shape_find(struct sniffed_shape *s, const struct lines *l)
 		s->rulers = s->rulers || line_is_ruler(t);
 		s->counts = s->counts || line_is_count(t);
 	}
+	s->directives = has_directives(l);
 	s->quote = find_quote(l);
 	s->comments = comments > 0 && comments < rows;
 	if (!find_several(s, l))

@@ -295,6 +295,8 @@ void skip_pattern(const struct sniffed_shape *s, const struct lines *l, struct b
 	if (s->counts)
 		buf_printf(out, "%s^\\(?\\d+ rows?( (affected|selected|fetched))?[ \\t.)]*$",
 			   out->len ? "|" : "");
+	if (s->directives)
+		buf_printf(out, "%s^@[ a-z]|^&$", out->len ? "|" : "");
 	if (s->headers && l->nfiles < 2)
 		put_line_pattern(line_text(l, s->header_line), false, out);
 	for (size_t k = 0; k < s->nheadings; k++)

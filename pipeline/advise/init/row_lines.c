@@ -198,6 +198,12 @@ bool line_is_ruler(struct bytes t)
 	return most >= 3;
 }
 
+bool line_is_directive(struct bytes t)
+{
+	return (t.len > 1 && t.ptr[0] == '@' && (t.ptr[1] == ' ' || islower(t.ptr[1]))) ||
+	       (t.len == 1 && t.ptr[0] == '&');
+}
+
 bool line_is_count(struct bytes t)
 {
 	static const char *const ends[] = {"", " affected", " selected", " fetched", NULL};
@@ -258,7 +264,8 @@ bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t li
 	for (size_t k = 0; k < s->nheadings; k++)
 		if (line_like(t, line_text(l, s->heading[k])))
 			return false;
-	return !((s->rulers && line_is_ruler(t)) || (s->counts && line_is_count(t)) ||
+	return !((s->directives && line_is_directive(t)) || (s->rulers && line_is_ruler(t)) ||
+		 (s->counts && line_is_count(t)) ||
 		 (s->headers && line != s->header_line &&
 		  bytes_eq(t, line_text(l, s->header_line))));
 }

@@ -62,6 +62,8 @@ bool has_digit(struct bytes t);
 struct bytes without_blanks(struct bytes t);
 /* Return true for a line such as -----+-----, which separates a header from the rows. */
 bool line_is_ruler(struct bytes t);
+/* Return true for a directive of a plot, such as `@ title "Energy"`, and for the & that ends its rows. */
+bool line_is_directive(struct bytes t);
 /* Return true for a line such as (2 rows). */
 bool line_is_count(struct bytes t);
 /*
@@ -107,7 +109,7 @@ struct sniffed_shape {
 	bool own_names; /* the header has other columns than the rows, so the job has the names */
 	bool row_names; /* the header has no name for the first column */
 	/* lines between the rows that are not rows; the job skips them by a pattern */
-	bool rulers, counts, headers;
+	bool rulers, counts, headers, directives;
 	size_t header_line;
 	size_t heading[HEADINGS_MOST], nheadings; /* headings of pages; other digits may differ */
 	bool names_first;			  /* the first row may be names */

@@ -179,7 +179,7 @@ static void put_skipped(const struct sniffed_shape *s, const struct lines *l, st
 	if (pattern.len) {
 		buf_append_str(out, "    skip_matching: ");
 		put_yaml(out, buf_bytes(&pattern));
-		buf_append_str(out, "   # rulers, counts of rows, headings of pages\n");
+		buf_append_str(out, "   # rulers, counts of rows, headings, directives\n");
 	}
 	buf_release(&pattern);
 }
