@@ -62,7 +62,8 @@ def scanned(line):
     cells = row["cells"]
     if isinstance(cells, list):
         cells = {f"{c['family']}:{c['qualifier']}": c["value"] for c in cells}
-    return found | {k.partition(":")[2]: v for k, v in cells.items()}
+    # scan escapes line ends in names, and the truths have line feeds alone
+    return found | {k.partition(":")[2].replace("\\x0D", "").replace("\\x0A", "\n"): v for k, v in cells.items()}
 
 
 def by_init(program, s):
