@@ -29,22 +29,35 @@ GO = """github.com/cinar/indicator/v2 github.com/sjwhitworth/golearn github.com/
 MAVEN = """org.apache.commons:commons-csv net.datafaker:datafaker org.apache.calcite:calcite-core"""
 SUFFIXES = """csv tsv tab txt dat data json jsonl ndjson geojson log psv asc prn out list tbl bed gff gff3 gtf vcf sam ids
     table fwf arff dic def cnv sql dump lis""".split()  # and these with .gz after them
-LISTS = dict(deb=DEB, pypi=PYPI, npm=NPM, crate=CRATES, go=GO, maven=MAVEN)
 
 
-def packages(lists=None, draw="second"):
-    """Returns all packages of a draw in the drawn order. The sets use the first of them that have a table."""
-    names = sorted(f"{kind}:{n}" for kind, text in (lists or LISTS).items() for n in text.split())
-    random.Random(f"saltmill {draw} blind packages 27").shuffle(names)
-    return names
+class Draw:
+    """A draw of packages, of the files of a package, and of the half that stays sealed. `name` is a part of all seeds."""
+
+    def __init__(self, name, lists):
+        self.name, self.lists = name, lists
+
+    def _shuffled(self, items, seed):
+        items = sorted(items)
+        random.Random(f"saltmill {self.name} {seed}").shuffle(items)
+        return items
+
+    def packages(self):
+        """Returns all packages in the drawn order. The sets use the first of them that have a table."""
+        names = (f"{kind}:{n}" for kind, text in self.lists.items() for n in text.split())
+        return self._shuffled(names, "blind packages 27")
+
+    def files(self, package, paths):
+        """Returns the paths of the files of a package in the drawn order."""
+        return self._shuffled(paths, f"blind files 27 {package}")
+
+    def held_out(self, names):
+        """Returns the half of the sets that stays sealed. The order of the names does not count."""
+        names = self._shuffled(names, "halves 27")
+        return frozenset(names[len(names) // 2 :])
 
 
-def files(package, paths, draw="second"):
-    """Returns the paths of the files of a package in the drawn order."""
-    paths = sorted(paths)
-    random.Random(f"saltmill {draw} blind files 27 {package}").shuffle(paths)
-    return paths
-
+DRAW = Draw("second", dict(deb=DEB, pypi=PYPI, npm=NPM, crate=CRATES, go=GO, maven=MAVEN))
 
 if __name__ == "__main__":
-    print(*packages(), sep="\n")
+    print(*DRAW.packages(), sep="\n")

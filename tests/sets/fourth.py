@@ -6,8 +6,6 @@ tables or codes (and countries, words, species and the like, for PyPI and npm), 
 `saltmill fourth list 27 ` + deb, pypi, npm, crate, go or maven took at most 60, 40, 60, 6, 8 and 3 of them.
 """
 
-import random
-
 import drawn
 
 DEB = """abacas-examples aces3-data adapterremoval-examples apbs-data autodock-getdata axiom-graphics-data
@@ -40,25 +38,7 @@ GO = """github.com/bojanz/currency github.com/fikrimohammad/go-zerocsv github.co
     github.com/montanaflynn/stats github.com/nyaruka/phonenumbers github.com/thedatashed/xlsxreader
     github.com/valyala/fastjson"""
 MAVEN = """com.opencsv:opencsv com.optimaize.languagedetector:language-detector org.webjars.npm:echarts"""
-LISTS = dict(deb=DEB, pypi=PYPI, npm=NPM, crate=CRATES, go=GO, maven=MAVEN)
-
-
-def packages():
-    """Returns all packages in the drawn order. The sets use the first of them that have a table."""
-    return drawn.packages(LISTS, "fourth")
-
-
-def files(package, paths):
-    """Returns the paths of the files of a package in the drawn order."""
-    return drawn.files(package, paths, "fourth")
-
-
-def held_out(names):
-    """Returns the half of the sets that stays sealed. The order of the names does not count."""
-    names = sorted(names)
-    random.Random("saltmill fourth halves 27").shuffle(names)
-    return frozenset(names[len(names) // 2 :])
-
+DRAW = drawn.Draw("fourth", dict(deb=DEB, pypi=PYPI, npm=NPM, crate=CRATES, go=GO, maven=MAVEN))
 
 if __name__ == "__main__":
-    print(*packages(), sep="\n")
+    print(*DRAW.packages(), sep="\n")

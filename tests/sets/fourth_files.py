@@ -126,4 +126,4 @@ go("colors with lists", "github.com/go-analyze/charts", COLORS, "x", header=Fals
 go("seconds of requests", "github.com/go-analyze/charts", CHARTS + "examples/request_timings/requests.csv", header=False)
 
 NAMES = frozenset(SETS) - OTHERS
-SEALED |= {name: name in fourth.held_out(NAMES) for name in NAMES}
+SEALED |= {name: name in fourth.DRAW.held_out(NAMES) for name in NAMES}

@@ -29,18 +29,7 @@ CRATES = """arrow2 calamine csv-sniffer datafusion-common fake geo isocountry li
 GO = """github.com/biter777/countries github.com/go-gota/gota github.com/jszwec/csvutil github.com/klauspost/compress
     github.com/mmcloughlin/geohash github.com/pkg/diff github.com/tealeg/xlsx github.com/xitongsys/parquet-go
     gonum.org/v1/gonum"""
-LISTS = dict(deb=DEB, pypi=PYPI, npm=NPM, crate=CRATES, go=GO)
-
-
-def packages():
-    """Returns all packages in the drawn order. The sets use the first of them that have a table."""
-    return drawn.packages(LISTS, "third")
-
-
-def files(package, paths):
-    """Returns the paths of the files of a package in the drawn order."""
-    return drawn.files(package, paths, "third")
-
+DRAW = drawn.Draw("third", dict(deb=DEB, pypi=PYPI, npm=NPM, crate=CRATES, go=GO))
 
 if __name__ == "__main__":
-    print(*packages(), sep="\n")
+    print(*DRAW.packages(), sep="\n")
