@@ -17,10 +17,10 @@ from authority import Authority
 from kdc import REALM
 from test_hostile import Threads, job, serving
 
-EVERY = 0.4  # seconds between two bytes
-PATIENCE = 1  # seconds
-LIMIT = 2 * PATIENCE + 2 + 6  # seconds of the slowest door, and to start processes on a busy machine
-LATEST = 1 + 1.5  # seconds from a signal to the end
+PATIENCE = 4  # seconds, in which a busy machine starts all processes and logs them in
+EVERY = 0.4 * PATIENCE  # seconds between two bytes
+LIMIT = 2 * PATIENCE + 2 + 20  # seconds of the slowest door, and to start processes on a busy machine
+LATEST = 1 + 5  # seconds from a signal to the end; an idle machine takes 1
 OBJECT = 'HTTP/1.1 %s\r\nContent-Length: 1000000\r\nContent-Range: bytes 0-999999/1000000\r\nETag: "x"\r\n\r\n'
 
 
