@@ -64,7 +64,7 @@ static const struct fault_case faults[] = {
 	 "security: found key without cert, expected both"},
 	{"fields:", "security: {protection: ^private}\nfields:", "protection: found `private`"},
 	{"fields:", "security: {^password: x}\nfields:", "unknown key `password`"},
-	{"fields:", "^extras:", "known: source, fields, where, tables"},
+	{"fields:", "^extras:", "known: source, fields, where, labels, tables"},
 	{"source:\n  csv:\n    " FILES "\n", "^", "lacks the key `source`"},
 	{"source:\n  csv:\n    " FILES, "source: ^[a]", "source: found a list, expected a mapping"},
 	/* source */
