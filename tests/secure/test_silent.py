@@ -3,6 +3,7 @@ HBase (SASL and TLS), WebHDFS (SPNEGO and https) and S3. Each run ends in its ti
 
 import contextlib
 import os
+import re
 import signal
 import socketserver
 import ssl
@@ -68,9 +69,12 @@ def namenode(more):
 
 def bucket(to):
     """Has one object, which it sends slowly."""
-    while header(to).startswith("HEAD"):
+    while (asked := header(to)).startswith("HEAD"):
         to.sendall((OBJECT % "200 OK").encode())
-    to.sendall((OBJECT % "206 Partial Content").encode())
+    found = re.search(r"(?i)\nrange: bytes=(\d+)-", asked)
+    first = int(found[1]) if found else 0
+    answer = OBJECT.replace("bytes 0-", f"bytes {first}-").replace("Length: 1000000", f"Length: {1000000 - first}")
+    to.sendall((answer % "206 Partial Content").encode())
     return b"1,2\n" * 1000
 
 
