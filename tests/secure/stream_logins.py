@@ -74,8 +74,8 @@ def test_one_upload_longer_than_its_token(rig, run, tmp_path):
     (tmp_path / "job.yaml").write_text(JOB_OF_FILE.replace("count: 2", "count: 1").format(table="long"))
     assert run("load", tmp_path / "job.yaml", "-o", tmp_path / "out", "--quiet").returncode == 0
     done = run("apply", tmp_path / "out", "--create", "--rate", "1M", *places(rig), user="alice")
-    assert done.returncode == 1 and "InvalidToken: Token  has expired; if one file takes longer than dfs.namenode.delegation" in done.stderr, \
-        done.stderr
+    assert done.returncode == 1 and "InvalidToken: Token  has expired" in done.stderr, done.stderr
+    assert "; if one file takes longer than dfs.namenode.delegation.token.max-lifetime, raise it" in done.stderr, done.stderr
     done = run("apply", tmp_path / "out", "--create", *places(rig), user="alice")
     assert done.returncode == 0, done.stderr
     assert rig.hbase.admin("digest", "long")[:2] == ["3000", "3000"]
