@@ -390,10 +390,12 @@ A_JOB = 8  # questions
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_questions(tables, seed):
-    rng, job, t, texts, asked = random_job(seed)
-    events = list(draw_events(rng, job, t, texts, 200))
-    if not events:
-        pytest.skip("no event of this job has a key")
+    for other in range(seed, seed + 10_000, 1000):  # events of some jobs have no key
+        rng, job, t, texts, asked = random_job(other)
+        events = list(draw_events(rng, job, t, texts, 200))
+        if events:
+            break
+    assert events
     now = int(time.time() * 1000) - 60_000
     deletes = min(0.35, 3 * len({row for _, _, row in events}) / len(events))  # in a few rows they would hide all cells
     folder = tables.folder / f"random{seed}"  # test_java uses it again
