@@ -203,22 +203,28 @@ static int check_readable(const struct moving *m, struct error *err)
 	return rc;
 }
 
-int move_find_root(struct moving *m, struct error *err)
+static int note_root(struct moving *m, struct error *err)
 {
-	char *token = NULL, *root = NULL;
-	int rc = m->root ? RC_OK : ask_for_token(m, &token, err);
+	char *token = NULL;
+	int rc = ask_for_token(m, &token, err);
 
-	if (rc == RC_OK && !m->root) {
-		root = token_root(token);
-		if (root)
-			rc = move_note(m, err, "root %s", root);
-		else
-			rc = error_set(
-				err, RC_CONFIG,
-				"HBase keeps its files at %.200s, expected ROOT/staging/TOKEN",
-				token);
-	}
+	if (rc)
+		return rc;
+	char *root = token_root(token);
+	if (root)
+		rc = move_note(m, err, "root %s", root);
+	else
+		rc = error_set(err, RC_CONFIG,
+			       "HBase keeps its files at %.200s, expected ROOT/staging/TOKEN",
+			       token);
 	mem_free(root);
 	mem_free(token);
+	return rc;
+}
+
+int move_find_root(struct moving *m, struct error *err)
+{
+	int rc = m->root ? RC_OK : note_root(m, err);
+
 	return rc ? rc : check_readable(m, err);
 }
