@@ -34,13 +34,15 @@ struct json_scratch {
 };
 void json_scratch_release(struct json_scratch *s);
 
-/* Return the expected form if the text is NaN or Infinity, which Python's json.dumps writes, or NULL. */
-static inline const char *json_no_number(const uint8_t *p, const uint8_t *end)
+/*
+ * Return what JSON expects instead of a text that is no value. `minus` is true after a minus sign.
+ * Python's json.dumps writes NaN and Infinity.
+ */
+static inline const char *json_expected(bool minus, const uint8_t *p, const uint8_t *end)
 {
-	bool begins = end - p > 2 && (memcmp(p, "NaN", 3) == 0 || memcmp(p, "Inf", 3) == 0);
-
-	return begins ? "a value of JSON, which has no NaN and no Infinity; replace them by null"
-		      : NULL;
+	if (end - p > 2 && (memcmp(p, "NaN", 3) == 0 || memcmp(p, "Inf", 3) == 0))
+		return "a value of JSON, which has no NaN and no Infinity; replace them by null";
+	return minus ? "a digit after the minus sign" : "a value";
 }
 
 /*

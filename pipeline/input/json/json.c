@@ -275,10 +275,8 @@ static bool scan_number(struct scan *s)
 	const uint8_t *p = s->p + (*s->p == '-'), *digits = p;
 
 	p = skip_digits(p, s->end);
-	if (p == digits && json_no_number(p, s->end))
-		return fail(s, s->p, json_no_number(p, s->end));
 	if (p == digits)
-		return fail(s, s->p, *s->p == '-' ? "a digit after the minus sign" : "a value");
+		return fail(s, s->p, json_expected(*s->p == '-', p, s->end));
 	if (*digits == '0' && p - digits > 1)
 		return fail(s, digits, "a number without a leading zero");
 	if (p < s->end && *p == '.') {
