@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 struct bytes {
 	const uint8_t *ptr;
@@ -53,6 +54,11 @@ static inline int bytes_cmp(struct bytes a, struct bytes b)
 static inline bool bytes_eq(struct bytes a, struct bytes b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+/* Return true if the text is the word, which is ASCII, in any case. */
+static inline bool bytes_is_word(struct bytes t, const char *word)
+{
+	return t.len == strlen(word) && strncasecmp((const char *)t.ptr, word, t.len) == 0;
 }
 
 /*

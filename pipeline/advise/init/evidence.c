@@ -6,7 +6,6 @@
  * shows the opposite if the first value has the form of the others, or occurs again below.
  */
 #include <ctype.h>
-#include <strings.h>
 
 #include "sniff_parts.h"
 
@@ -24,8 +23,7 @@ bool is_infinite(struct bytes t)
 {
 	if (t.len && (t.ptr[0] == '-' || t.ptr[0] == '+'))
 		t = bytes_of(t.ptr + 1, t.len - 1);
-	return (t.len == 3 && strncasecmp((const char *)t.ptr, "inf", 3) == 0) ||
-	       (t.len == 8 && strncasecmp((const char *)t.ptr, "infinity", 8) == 0);
+	return bytes_is_word(t, "inf") || bytes_is_word(t, "infinity");
 }
 
 enum text_kind kind_of_text(struct bytes t)

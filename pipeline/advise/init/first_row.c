@@ -154,8 +154,7 @@ static bool is_word_of_sentence(struct bytes t)
 					    "that", "the", "this", "to", "was", "with"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (t.len == strlen(words[i]) &&
-		    strncasecmp((const char *)t.ptr, words[i], t.len) == 0)
+		if (bytes_is_word(t, words[i]))
 			return true;
 	return t.len && memchr(".,:;!?", t.ptr[t.len - 1], 6);
 }

@@ -4,7 +4,6 @@
  */
 #include <ctype.h>
 #include <stdio.h>
-#include <strings.h>
 
 #include "sniff_parts.h"
 
@@ -43,8 +42,7 @@ enum total_word total_word(struct bytes t)
 	if (stars)
 		return TOTAL_WORD;
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		if (strlen(words[i]) != len ||
-		    strncasecmp((const char *)t.ptr + skip, words[i], len) != 0)
+		if (!bytes_is_word(bytes_of(t.ptr + skip, len), words[i]))
 			continue;
 		bool both = end < t.len && /* Grand total */
 			    total_word(bytes_of(t.ptr + end, t.len - end)) == TOTAL_WORD;

@@ -1,6 +1,5 @@
 /* yaml_text.c - write texts as YAML scalars */
 #include <ctype.h>
-#include <strings.h>
 
 #include "sniff_parts.h"
 #include "bytes.h"
@@ -14,8 +13,7 @@ static bool yaml_plain(struct bytes t)
 		if (!isalnum(t.ptr[i]) && t.ptr[i] != '_')
 			return false;
 	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-		if (strlen(taken[i]) == t.len &&
-		    strncasecmp(taken[i], (const char *)t.ptr, t.len) == 0)
+		if (bytes_is_word(t, taken[i]))
 			return false;
 	return t.len > 0 && !isdigit(t.ptr[0]);
 }

@@ -9,7 +9,6 @@
 
 #include <arpa/inet.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "encoding.h"
 #include "numbers.h"
@@ -365,19 +364,12 @@ static int decode_code(const struct field *f, struct value *v, struct reject *wh
 	return 0;
 }
 
-static bool equals_nocase(struct bytes t, const char *word)
-{
-	size_t n = strlen(word);
-
-	return t.len == n && strncasecmp((const char *)t.ptr, word, n) == 0;
-}
-
 static int decode_bool(const struct field *f, struct value *v, struct reject *why)
 {
 	static const char *const words[] = {"false", "true", "f", "t", "no", "yes", "0", "1"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		if (equals_nocase(v->text, words[i])) {
+		if (bytes_is_word(v->text, words[i])) {
 			v->u = i % 2 ? 0xff : 0;
 			return 0;
 		}
