@@ -17,7 +17,6 @@ from test_secured import hfiles, places, table_files
 
 LIFE = 10  # seconds of a token
 LONGEST = 90  # seconds until HDFS renews it no longer
-TICKET = 6  # seconds of a ticket that ends before its token
 # At 1 MiB/s, these bytes take longer than a token is valid.
 ROWS, LENGTH = 3000, 6000
 
@@ -47,10 +46,15 @@ def new_tokens(run, rig, file):
     return time.monotonic()
 
 
+def uploads(rig, table):
+    """Returns whether the upload of a table has a file."""
+    return any(rig.hdfs.list(f"/bulk/{top}/{table}/f") for top in rig.hdfs.list("/bulk") if top.startswith("saltmill-"))
+
+
 def test_tokens_end_during_apply(short, run, saltmill, tmp_path):
     """Slow uploads last longer than a token, which belongs to one DataNode for each file. Two runs have a keytab, for twelve
-    files and for one file: they renew the token. `file` finds new tokens in its file, and `alone` does not. The ticket of
-    `cache` ends early. The last two name what is missing, and another run finishes their work."""
+    files and for one file: they renew the token. `file` finds new tokens in its file, and `alone` does not. `cache` finds an
+    ended ticket after its upload began. The last two name what is missing, and another run finishes their work."""
     regions = {"keytab": 12, "whole": 1, "file": 12, "alone": 12, "cache": 1}
     outs = {name: tmp_path / name for name in regions}
     (tmp_path / "rows.csv").write_text("id,ts,v\n" + "".join(f"{i},{1_700_000_000_000 + i},{value(i)}\n" for i in range(ROWS)))
@@ -64,11 +68,16 @@ def test_tokens_end_during_apply(short, run, saltmill, tmp_path):
     logins = {name: ["--principal", f"alice@{REALM}", "--keytab", short.kdc.keytab("alice")] for name in ("keytab", "whole")}
     env = {"PATH": os.environ["PATH"], **short.kdc.env, "KRB5CCNAME": "/nonexistent"}
     more = {name: {"HADOOP_TOKEN_FILE_LOCATION": str(file)} for name, file in files.items()}
-    more["cache"] = {"KRB5CCNAME": f"FILE:{short.kdc.kinit('alice', '-l', f'{TICKET}s')}"}
+    ended, ticket = short.kdc.kinit("alice", "-l", "1s"), short.kdc.kinit("alice")
+    more["cache"] = {"KRB5CCNAME": f"FILE:{ticket}"}
     began = time.monotonic()
     runs = {name: subprocess.Popen(
         [*map(str, [saltmill, "apply", outs[name], "--create", "--rate", "1M", *places(short), *logins.get(name, [])])],
         stderr=subprocess.PIPE, text=True, env={**env, **more.get(name, {})}) for name in regions}
+    while not uploads(short, "cache"):
+        assert runs["cache"].poll() is None and time.monotonic() < began + 300
+        time.sleep(0.1)
+    os.replace(ended, ticket)
     while any(runs[name].poll() is None for name in ("keytab", "whole", "file")):
         new_tokens(run, short, files["file"])
         time.sleep(1)
