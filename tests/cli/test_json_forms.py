@@ -334,3 +334,16 @@ def test_an_export_of_phpmyadmin_is_refused_with_the_fix(tmp_path, saltmill):
     r = subprocess.run([saltmill, "init", "t.json"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert r.returncode == 1 and not r.stdout and "found an export of phpMyAdmin" in r.stderr
     assert """jq -c '.[] | select(.type == "table") | .data[]' t.json > lines.jsonl""" in r.stderr
+
+
+def test_init_takes_whole_numbers_of_any_length(tmp_path, saltmill):
+    """Jansson reads 63 bits only. The unsigned id is a key, the longer number is a text, and no other digit changes."""
+    docs = [{"id": 2**64 - 1 - 3 * i, "n": -(10**30) - i if i % 2 else i, "x": i / 8, "s": f'a\\ "{10**20 + i}'} for i in range(6)]
+    (tmp_path / "in.json").write_text("".join(json.dumps(d) + "\n" for d in docs))
+    r = run(saltmill, tmp_path, "init", "in.json", "-o", "job.yaml")
+    assert r.returncode == 0 and "id: {type: u64}" in (tmp_path / "job.yaml").read_text(), r.stderr
+    assert run(saltmill, tmp_path, "load", "job.yaml", "-o", "out", "--quiet").returncode == 0
+    scan = run(saltmill, tmp_path, "scan", "job.yaml", "out", "--decode", "--format", "jsonl")
+    found = [json.loads(x)["cells"] for x in scan.stdout.splitlines()]
+    assert sorted((int(c["d:id"]), int(c["d:n"]), float(c["d:x"]), c["d:s"]) for c in found) == \
+        sorted((d["id"], d["n"], d["x"], d["s"]) for d in docs)

@@ -23,13 +23,6 @@ struct records {
 	json_t *first;	   /* the first document, until there is a second one */
 };
 
-static json_t *parse(struct bytes text)
-{
-	json_error_t ignored;
-
-	return json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &ignored);
-}
-
 static bool is_exported_table(const json_t *v)
 {
 	const char *type = json_string_value(json_object_get(v, "type"));
@@ -278,7 +271,7 @@ static bool has_lists_in_lines(const struct lines *l)
 	for (size_t i = 0; i < l->n && lists < 2; i++) {
 		if (!l->line[i].len)
 			continue;
-		json_t *v = parse(line_text(l, i));
+		json_t *v = json_parse(line_text(l, i));
 		bool is = json_is_array(v);
 
 		json_decref(v);
@@ -298,7 +291,7 @@ static bool is_bulk(const struct lines *l)
 
 	while (i < l->n && !l->line[i].len)
 		i++;
-	json_t *v = i < l->n ? parse(line_text(l, i)) : NULL;
+	json_t *v = i < l->n ? json_parse(line_text(l, i)) : NULL;
 	for (size_t k = 0; actions[k] && json_object_size(v) == 1; k++) {
 		json_t *meta = json_object_get(v, actions[k]);
 

@@ -8,16 +8,57 @@
 #include "sniff_parts.h"
 #include "source.h"
 
-#define EVENTS_LEAST 2 /* items in a list of events, on average */
-#define ITEMS_LEAST  8 /* the same, for a list with any name */
+#define EVENTS_LEAST 2	/* items in a list of events, on average */
+#define ITEMS_LEAST  8	/* the same, for a list with any name */
+#define DIGITS_SURE  18 /* digits of a whole number that fits 63 bits */
 
 /* --- the text --- */
 
-static json_t *parse(struct bytes text)
+/* Return the length of the number at `i`, or 0. Sets `*whole` if it has only a sign and digits. */
+static size_t number_len(struct bytes text, size_t i, bool *whole)
 {
-	json_error_t ignored;
+	size_t n = 0, plain = 0;
 
-	return json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &ignored);
+	if (text.ptr[i] != '-' && !isdigit(text.ptr[i]))
+		return 0;
+	for (; i + n < text.len && memchr("+-.0123456789eE", text.ptr[i + n], 15); n++)
+		plain += !memchr("+.eE", text.ptr[i + n], 4);
+	*whole = plain == n;
+	return n;
+}
+
+/* Write each long whole number as a text, because Jansson reads 63 bits. */
+static void quote_long_numbers(struct bytes text, struct buf *out)
+{
+	bool quoted = false, whole = false;
+
+	for (size_t i = 0, n; i < text.len; i += n) {
+		uint8_t c = text.ptr[i];
+
+		n = quoted ? 0 : number_len(text, i, &whole);
+		if (n > DIGITS_SURE && whole) {
+			buf_printf(out, "\"%.*s\"", (int)n, (const char *)text.ptr + i);
+			continue;
+		}
+		if (!n)
+			n = c == '\\' && i + 1 < text.len ? 2 : 1;
+		buf_append(out, text.ptr + i, n);
+		quoted = quoted != (c == '"');
+	}
+}
+
+json_t *json_parse(struct bytes text)
+{
+	json_error_t fault;
+	json_t *v = json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &fault);
+
+	if (v || json_error_code(&fault) != json_error_numeric_overflow)
+		return v;
+	struct buf plain = {0};
+	quote_long_numbers(text, &plain);
+	v = json_loadb((const char *)plain.ptr, plain.len, JSON_ALLOW_NUL, &fault);
+	buf_release(&plain);
+	return v;
 }
 
 static int hex_at(const uint8_t *p)
@@ -55,7 +96,7 @@ static json_t *parse_hex(struct bytes text)
 	struct buf plain = {0};
 
 	put_plain(text, &plain);
-	json_t *v = parse(buf_bytes(&plain));
+	json_t *v = json_parse(buf_bytes(&plain));
 	buf_release(&plain);
 	return v;
 }
@@ -65,8 +106,8 @@ static json_t *parse_pair(struct bytes text)
 {
 	const uint8_t *end = memchr(text.ptr, '\n', text.len);
 	size_t len = end ? (size_t)(end - text.ptr) : text.len;
-	json_t *action = parse(bytes_of(text.ptr, len));
-	json_t *document = end ? parse(bytes_of(end + 1, text.len - len - 1)) : json_object();
+	json_t *action = json_parse(bytes_of(text.ptr, len));
+	json_t *document = end ? json_parse(bytes_of(end + 1, text.len - len - 1)) : json_object();
 	const char *name;
 	json_t *meta;
 
@@ -89,7 +130,7 @@ static json_t *parse_member(struct bytes text)
 	buf_put(&object, '{');
 	buf_append(&object, text.ptr, text.len);
 	buf_put(&object, '}');
-	json_t *all = parse(buf_bytes(&object));
+	json_t *all = json_parse(buf_bytes(&object));
 	json_object_foreach(all, name, v)
 	{
 		record = json_is_object(v) ? json_object() : NULL;
@@ -106,7 +147,7 @@ json_t *json_record(const struct json_form *form, struct bytes text)
 	return form->layout == JSON_BULK      ? parse_pair(text)
 	       : form->layout == JSON_MEMBERS ? parse_member(text)
 	       : form->hex_escapes	      ? parse_hex(text)
-					      : parse(text);
+					      : json_parse(text);
 }
 
 json_t *json_record_find(struct json_form *form, struct bytes text)

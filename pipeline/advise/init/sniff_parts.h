@@ -421,10 +421,12 @@ const struct json_t *json_typed_value(const struct json_t *v);
 /* Forget columns that are null wherever other records have an object (json_rows.c). */
 void json_drop_nulls(struct columns *c);
 /*
- * json_record.c: json_record returns the record in the text, which the caller releases, or NULL. A
- * pair of bulk requests is one object. json_record_find does the same, and sets
- * `form->hex_escapes` if only they make the text JSON.
+ * json_record.c: json_parse returns an object or a list, which the caller releases, or NULL. Its
+ * whole numbers of more than 63 bits are texts. json_record does the same for the record in the
+ * text: a pair of bulk requests is one object. json_record_find also sets `form->hex_escapes` if
+ * only they make the text JSON.
  */
+struct json_t *json_parse(struct bytes text);
 struct json_t *json_record(const struct json_form *form, struct bytes text);
 struct json_t *json_record_find(struct json_form *form, struct bytes text);
 /* Return the record in an envelope, or the record itself. */
