@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import re
 import subprocess
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
@@ -34,6 +36,17 @@ DUPLICATES = 1
 
 def run(*args, **how):
     return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=120, **how)
+
+
+def wait_until_caught(process, sig):
+    """Waits until the process handles the signal itself. Before, the signal would end it without a message."""
+    end = time.monotonic() + 60
+    while process.poll() is None:
+        caught = re.search(r"^SigCgt:\s*(\w+)$", pathlib.Path(f"/proc/{process.pid}/status").read_text(), re.M)
+        if caught and int(caught[1], 16) >> sig - 1 & 1:
+            break
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def events():

@@ -12,6 +12,7 @@ import pytest
 
 import hfile_py
 from load_help import HEADER, JOB, Bench, rows
+from loads import wait_until_caught
 
 OPTIONAL = JOB.replace("{field: value}}", "{field: value}, optional: true}")
 PLAIN = """\
@@ -220,6 +221,7 @@ def test_a_fifo_that_nobody_writes_to(tmp_path, saltmill, which, sig):
     (tmp_path / which).unlink()
     os.mkfifo(tmp_path / which)
     p = subprocess.Popen([bench.program, "load", "job.yaml", "-o", "out"], cwd=tmp_path, stderr=subprocess.PIPE)
+    wait_until_caught(p, sig)
     time.sleep(0.4)
     assert p.poll() is None
     p.send_signal(sig)

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from load_help import HEADER, JOB, Bench, gz, rows
+from loads import wait_until_caught
 
 
 @pytest.fixture
@@ -207,6 +208,7 @@ def test_signal_while_waiting_for_input(bench, begun):
     p = subprocess.Popen(command, cwd=bench.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     p.stdin.write(begun)
     p.stdin.flush()
+    wait_until_caught(p, signal.SIGINT)
     time.sleep(0.5)
     p.send_signal(signal.SIGINT)
     try:

@@ -14,6 +14,7 @@ import time
 import pytest
 
 from load_help import Bench, rows
+from loads import wait_until_caught
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "unit"))
 import fake_webhdfs  # noqa: E402  (needs the path above)
@@ -180,6 +181,7 @@ def test_of_somebody_else(bench, place):
 
 def test_stopped_by_a_signal(bench, place):
     p = started(bench, place.url("/x/fault-busy-100000"))
+    wait_until_caught(p, signal.SIGINT)
     time.sleep(0.5)
     p.send_signal(signal.SIGINT)
     _, err = p.communicate(timeout=20)

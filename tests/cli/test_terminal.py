@@ -69,28 +69,29 @@ class Screen:
 
 def watch(args, width, meanwhile=None, before=(), stdout=subprocess.PIPE, **environment):
     """Runs the program with standard error on a terminal. Returns the screen, the exit status and standard output.
-    `before` is a program that starts saltmill. `meanwhile` is a function that gets the process while it runs."""
+    `before` is a program that starts saltmill. `meanwhile` is a function that gets the process while it runs, with its output so far as `seen`."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG", "TERM", "NO_COLOR")}
     p = subprocess.Popen([*before, PROGRAM, *map(str, args)], stdin=subprocess.PIPE, stdout=stdout, stderr=theirs, text=True,
                          env={**env, "TERM": "xterm", **environment})
     os.close(theirs)
+    p.seen = bytearray()
     other = threading.Thread(target=meanwhile or (lambda _: None), args=(p,))
     other.start()
-    seen, end = b"", time.monotonic() + 100
+    end = time.monotonic() + 100
     while time.monotonic() < end:
         if select.select([ours], [], [], .1)[0]:
             try:
                 more = os.read(ours, 65536)
             except OSError:  # the test has read all output, and the terminal is closed
                 break
-            seen += more
+            p.seen += more
     other.join()
     out, _ = p.communicate(timeout=30)
     os.close(ours)
     screen = Screen(width)
-    screen.feed(seen.decode("utf-8").replace("\r\n", "\n"))
+    screen.feed(p.seen.decode("utf-8").replace("\r\n", "\n"))
     return screen, p.returncode, out
 
 
@@ -217,9 +218,9 @@ def test_a_stream(tmp_path, width):
 
     def stop(p):
         end = time.monotonic() + 60
-        while not (tmp_path / "s" / "loads" / "00000003.json").exists() and time.monotonic() < end:
+        drawn = b"open cut 345 offsets" if width > 40 else b"lag "
+        while not ((tmp_path / "s" / "loads" / "00000003.json").exists() and drawn in p.seen) and time.monotonic() < end:
             time.sleep(.05)
-        time.sleep(.6)
         p.send_signal(signal.SIGTERM)
     screen, status, out = watch(["stream", tmp_path / "job.yaml", "--state", tmp_path / "s"], width, stop, LANG="C")
     assert status == 0 and screen.codes == set()

@@ -2,11 +2,14 @@
 the parts that it lacks.
 """
 
+import fcntl
 import json
 import os
 import pathlib
 import signal
 import subprocess
+import sys
+import termios
 import time
 
 import pytest
@@ -120,9 +123,9 @@ def test_it_dies_with_who_started_it(saltmill, tmp_path):
         p = subprocess.Popen(["bash", "-c", f"exec 3<&{keep}; {script}"], cwd=tmp_path, pass_fds=[keep],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         child = int(p.stdout.readline())
-        while not (tmp_path / f"/proc/{child}/status").exists():
+        os.write(feed, b"1,")
+        while int.from_bytes(fcntl.ioctl(keep, termios.FIONREAD, bytes(4)), sys.byteorder):  # until the map reads
             time.sleep(0.01)
-        time.sleep(0.3)  # options are parsed
         p.kill()
         p.wait()
         end = time.monotonic() + (20 if dies else 1)
