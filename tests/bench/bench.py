@@ -14,6 +14,7 @@ import sys
 import traceback
 
 import by_spark
+import defaults
 import designs
 import forms
 import halves
@@ -29,7 +30,7 @@ import topic
 from inputs import Inputs, Jobs
 from rig import ROOT, Checks, Failure, Saltmill, count, machine
 
-PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
+PARTS = {"peers": peers.part, "defaults": defaults.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
          "forms": forms.part, "reading": reading.part, "halves": halves.part,
          "spark": by_spark.part, "spark-peer": spark_peer.part, "apply": into_hbase.part,

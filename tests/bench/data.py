@@ -4,6 +4,8 @@
     data.py shuffle IN OUT                 the same rows in another order
     data.py wide ROWS COLUMNS OUT          rows of many columns
     data.py huge ROWS BYTES OUT            rows with one large value
+    data.py orders ROWS OUT                orders of customers, with short values
+    data.py counters ROWS OUT              counters of hosts, one row for each minute and metric
 
 Repetition k of the ratings adds k*1000 to the user and k*7 days to the time. So all keys stay distinct, and the skew of
 users stays the same. Without a source (-), data.py makes 100,004 random ratings of 671 users in the same order, from a
@@ -88,5 +90,29 @@ def huge(rows, size, out):
             f.write(f"{r.getrandbits(48):012x},row {i},{text[at:at + size]}\n")
 
 
+def orders(rows, out):
+    r = random.Random(SEED)
+    with open(out, "w") as f:
+        f.write("customer,at,state,items,total,shop\n")
+        for i in range(int(rows)):
+            f.write(f"{int(r.paretovariate(0.8)) % 1000003},{1600000000 + 3 * i},{r.choice(('new', 'paid', 'sent', 'back'))},"
+                    f"{r.randint(1, 9)},{r.randint(100, 99999) / 100},shop{r.randint(1, 40)}\n")
+
+
+def counters(rows, out):
+    r = random.Random(SEED)
+    totals = {(f"host{h:03}", m): [0, 0] for h in range(100) for m in ("requests", "errors", "retries", "hits", "misses")}
+    with open(out, "w") as f:
+        f.write("host,metric,at,count,bytes\n")
+        for i in range(int(rows)):
+            if i % len(totals) == 0:
+                series = iter(totals.items())
+            (host, metric), total = next(series)
+            total[0] += r.randint(0, 50)
+            total[1] += r.randint(0, 90000)
+            f.write(f"{host},{metric},{1600000000 + 60 * (i // len(totals))},{total[0]},{total[1]}\n")
+
+
 if __name__ == "__main__":
-    {"ratings": ratings, "shuffle": shuffle, "wide": wide, "huge": huge}[sys.argv[1]](*sys.argv[2:])
+    {"ratings": ratings, "shuffle": shuffle, "wide": wide, "huge": huge, "orders": orders,
+     "counters": counters}[sys.argv[1]](*sys.argv[2:])

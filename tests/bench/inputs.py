@@ -51,6 +51,51 @@ tables:
     regions: {split: sampled, count: 4}
 """
 
+ORDERS = """\
+source: {csv: {files: [in.csv]}}
+fields:
+  customer: {type: u32}
+  at:       {type: time, unit: s}
+  items:    {type: u32}
+tables:
+  - name: orders
+    rowkey:
+      - {salt: 16, of: [customer]}
+      - {field: customer, as: u32}
+      - {field: at, as: reversed_millis}
+    timestamp: at
+    families:
+      f: {bloomfilter: ROW, compression: {codec: ZSTD, framing: hbase}}
+    cells:
+      - {family: f, qualifier: state, value: state}
+      - {family: f, qualifier: items, value: {field: items, as: u32}}
+      - {family: f, qualifier: total, value: total}
+      - {family: f, qualifier: shop, value: shop}
+    regions: {split: sampled, count: 16}
+"""
+
+COUNTERS = """\
+source: {csv: {files: [in.csv]}}
+fields:
+  at:    {type: time, unit: s}
+  count: {type: u64}
+  bytes: {type: u64}
+tables:
+  - name: counters
+    rowkey:
+      - {salt: 16, of: [host, metric]}
+      - {field: host, terminator: '\\x00'}
+      - {field: metric, terminator: '\\x00'}
+      - {field: at, as: reversed_millis}
+    timestamp: at
+    families:
+      f: {bloomfilter: ROW, compression: {codec: ZSTD, framing: hbase}}
+    cells:
+      - {family: f, qualifier: count, value: {field: count, as: u64}}
+      - {family: f, qualifier: bytes, value: {field: bytes, as: u64}}
+    regions: {split: sampled, count: 16}
+"""
+
 WIDE = """\
 source: {{csv: {{files: [in.csv]}}}}
 fields:
@@ -102,6 +147,12 @@ class Inputs:
     def huge(self, rows, size):
         return self._make(f"huge-{rows}-{size}.csv", "huge", rows, size)
 
+    def orders(self, rows):
+        return self._make(f"orders-{rows}.csv", "orders", rows)
+
+    def counters(self, rows):
+        return self._make(f"counters-{rows}.csv", "counters", rows)
+
     def rows(self, csv):
         """Counts the rows below the header. This also reads the file into the page cache."""
         return warm(csv) - 1
@@ -112,7 +163,7 @@ class Jobs:
         self.folder = folder / "jobs"
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def _write(self, name, text):
+    def write(self, name, text):
         path = self.folder / f"{name}.yaml"
         path.write_text(text)
         return path
@@ -121,7 +172,7 @@ class Jobs:
         text = RATINGS_JOB.read_text()
         if text.count(old) != 1:
             raise Failure(f"{RATINGS_JOB} has no `{old}` any more: bench and example differ")
-        return self._write(name, text.replace(old, new))
+        return self.write(name, text.replace(old, new))
 
     def ratings(self):
         """Returns the unchanged example, which has ZSTD at its default level 3, and 16 regions."""
@@ -132,18 +183,24 @@ class Jobs:
         return self._ratings(f"ratings-{form}", "  csv:\n    files:", f"  {form}:\n    files:")
 
     def auto(self):
-        return self._ratings("auto", "{codec: ZSTD, framing: hbase}", "{codec: ZSTD, framing: hbase, level: auto}")
+        return self._ratings("auto", "{codec: ZSTD, framing: hbase}", "{codec: auto, framing: hbase}")
 
     def regions(self, n):
         return self._ratings(f"regions-{n}", "count: 16", f"count: {n}")
 
     def three_families(self):
-        return self._write("families", THREE_FAMILIES)
+        return self.write("families", THREE_FAMILIES)
 
     def wide(self, columns):
         cells = "\n".join(f"      - {{family: f, qualifier: c{i}, value: c{i}}}"
                           for i in range(columns))
-        return self._write(f"wide-{columns}", WIDE.format(cells=cells))
+        return self.write(f"wide-{columns}", WIDE.format(cells=cells))
+
+    def orders(self):
+        return self.write("orders", ORDERS)
+
+    def counters(self):
+        return self.write("counters", COUNTERS)
 
     def huge(self):
-        return self._write("huge", HUGE)
+        return self.write("huge", HUGE)
