@@ -19,6 +19,7 @@ import json
 import os
 import pathlib
 import random
+import select
 import selectors
 import shutil
 import socket
@@ -32,6 +33,7 @@ CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / "
 START_SECONDS = 240  # a quiet machine takes 20
 STOP_SECONDS = 5  # keeps none of the data
 ANSWER_SECONDS = 300
+HANG_SECONDS = 180  # until a test gives up an event, on a machine that is slow because of other work
 
 # Packages that HBase and Hadoop open by reflection on Java 17.
 OPENS = [
@@ -85,6 +87,29 @@ def free_ports(count):
     finally:
         for s in sockets:
             s.close()
+
+
+def wait_until(condition, process=None, seconds=HANG_SECONDS, pause=0.05):
+    """Waits until a condition is true, and returns its value. A process that ends before then is an error."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        if process is not None and process.poll() is not None:
+            raise AssertionError(f"{process.args} ended: {process.communicate()}")
+        assert time.monotonic() < deadline, f"waited {seconds} s for an event"
+        time.sleep(pause)
+    return found
+
+
+def hear(process, words, seconds=HANG_SECONDS):
+    """Reads the standard error of a process until it contains these words. Returns the text. The caller may read the rest
+    with communicate(), because nothing is read ahead."""
+    deadline, pipe, said = time.monotonic() + seconds, process.stderr.fileno(), b""
+    while words.encode() not in said:
+        assert select.select([pipe], [], [], max(0, deadline - time.monotonic()))[0], f"not in {seconds} s: {words}: {said}"
+        part = os.read(pipe, 1 << 16)
+        assert part, f"the process ended without {words}: {said}"
+        said += part
+    return said.decode(errors="replace")
 
 
 def tail(path, lines=60):

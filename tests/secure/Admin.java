@@ -3,20 +3,31 @@ import java.io.DataOutputStream;
 import java.io.File;
 import java.io.FileOutputStream;
 import java.io.InputStreamReader;
+import java.lang.reflect.Method;
+import java.security.Key;
 import java.security.MessageDigest;
+import javax.crypto.Mac;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HRegionLocation;
+import org.apache.hadoop.hbase.RegionMetrics;
+import org.apache.hadoop.hbase.ServerMetrics;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.*;
 import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.security.access.AccessControlClient;
 import org.apache.hadoop.hbase.security.access.Permission;
+import org.apache.hadoop.hbase.security.token.AuthenticationKey;
+import org.apache.hadoop.hbase.security.token.AuthenticationTokenIdentifier;
 import org.apache.hadoop.hbase.security.visibility.Authorizations;
 import org.apache.hadoop.hbase.security.visibility.VisibilityClient;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.Writables;
+import org.apache.hadoop.hbase.zookeeper.ZKUtil;
+import org.apache.hadoop.hbase.zookeeper.ZKWatcher;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.token.Token;
@@ -71,6 +82,28 @@ public class Admin {
     return text.toString();
   }
 
+  /** Signs a token of HBase with another end, in seconds from now, by the servers' key, which is in ZooKeeper. */
+  private static String until(Configuration conf, String from, String to, String seconds) throws Exception {
+    Credentials all = Credentials.readTokenStorageFile(new File(from), conf), signed = new Credentials();
+    for (Token<?> t : all.getAllTokens()) {
+      if (!(t.decodeIdentifier() instanceof AuthenticationTokenIdentifier)) continue;
+      AuthenticationTokenIdentifier id = (AuthenticationTokenIdentifier) t.decodeIdentifier();
+      Method end = id.getClass().getDeclaredMethod("setExpirationDate", long.class), secret = AuthenticationKey.class.getDeclaredMethod("getKey");
+      end.setAccessible(true);
+      secret.setAccessible(true);
+      end.invoke(id, System.currentTimeMillis() + 1000 * Long.parseLong(seconds));
+      AuthenticationKey key = new AuthenticationKey();
+      try (ZKWatcher zk = new ZKWatcher(conf, "until", null)) {
+        Writables.getWritable(ZKUtil.getData(zk, "/hbase/tokenauth/keys/" + id.getKeyId()), key);
+      }
+      Mac mac = Mac.getInstance("HmacSHA1");
+      mac.init((Key) secret.invoke(key));
+      signed.addToken(t.getService(), new Token<>(id.getBytes(), mac.doFinal(id.getBytes()), t.getKind(), t.getService()));
+    }
+    signed.writeTokenStorageFile(new Path(new File(to).toURI()), conf);
+    return "";
+  }
+
   /** The names and start keys of the regions, in order. */
   private static String regions(Connection c, String table) throws Exception {
     StringBuilder text = new StringBuilder();
@@ -79,6 +112,23 @@ public class Admin {
         text.append(r.getRegion().getEncodedName() + ":" + Bytes.toHex(r.getRegion().getStartKey()) + " ");
     }
     return text.toString();
+  }
+
+  /** Waits until the master knows the requests of each region of the table, which its server counts. */
+  private static String reported(Connection c, String table) throws Exception {
+    TableName name = TableName.valueOf(table);
+    try (org.apache.hadoop.hbase.client.Admin a = c.getAdmin()) {
+      for (int tries = 0; tries < 600; tries++, Thread.sleep(100)) {
+        boolean same = true;
+        for (ServerMetrics s : a.getClusterMetrics().getLiveServerMetrics().values())
+          for (RegionMetrics r : a.getRegionMetrics(s.getServerName(), name)) {
+            RegionMetrics known = s.getRegionMetrics().get(r.getRegionName());
+            same &= known != null && known.getRequestCount() == r.getRequestCount();
+          }
+        if (same) return "";
+      }
+    }
+    throw new java.io.IOException("the master does not know the requests of " + table);
   }
 
   private static String put(Connection c, String table, String row, String column, String ms, String value) throws Exception {
@@ -137,6 +187,8 @@ public class Admin {
               : w[0].equals("put") ? put(c, w[1], w[2], w[3], w[4], w[5])
               : w[0].equals("labels") ? labels(c, w[1], w[2])
               : w[0].equals("seen") ? seen(conf, w[1], w[2], w[3], w[4])
+              : w[0].equals("until") ? until(conf, w[1], w[2], w[3])
+              : w[0].equals("reported") ? reported(c, w[1])
               : w[0].equals("credentials") ? credentials(conf, w[1], w[2], w[3]) : tracked(c, w[1], w[2]);
           System.out.println("ok " + answer);
         } catch (Throwable e) {

@@ -184,18 +184,14 @@ class SecuredHBase(Cluster):
 
 
 def shorten_tokens(rig, seconds, longest=None):
-    """Starts the servers again, so that their tokens end after some seconds. HDFS renews a token until it is `longest` seconds
-    old. Without `longest`, it does not renew tokens."""
-    rig.hbase.kill()
+    """Starts the NameNode again, so that its tokens end after some seconds. HDFS renews a token until it is `longest` seconds
+    old. Without `longest`, it does not renew tokens. HBase waits for the NameNode."""
     stop(rig.hdfs.namenode)
     rig.hdfs.more = {"dfs.namenode.delegation.token.max-lifetime": 1000 * (longest or seconds),
                      "dfs.namenode.delegation.token.renew-interval": 1000 * seconds}
     rig.hdfs._configure()
     rig.hdfs.start_namenode()
     rig.hdfs.wait()
-    rig.hbase.settings["hbase.auth.token.max.lifetime"] = 1000 * seconds
-    rig.hbase._configure()
-    rig.hbase.restart()
 
 
 @contextlib.contextmanager

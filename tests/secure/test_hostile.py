@@ -10,11 +10,11 @@ import ssl
 import struct
 import subprocess
 import threading
-import time
 
 import pytest
 
 from acceptor import accepting, exactly
+from cluster import wait_until
 
 SECRET = "SecretTokenOfTheTest0123456789"
 
@@ -144,9 +144,7 @@ def test_answers_in_pieces(kdc, saltmill, monkeypatch, offer):
         with serving(server) as port, subprocess.Popen(
                 [saltmill, "tables", "--hbase", f"localhost:{port}", "--principal", "alice@EXAMPLE.COM"], stderr=subprocess.DEVNULL,
                 env={**os.environ, "KRB5CCNAME": f"FILE:{cache}"}) as client:
-            end = time.monotonic() + 20
-            while server.chosen < 2 and client.poll() is None and time.monotonic() < end:
-                time.sleep(0.02)
+            wait_until(lambda: server.chosen > 1 or client.poll() is not None)
             client.kill()
         assert least <= server.chosen <= most, (length, server.chosen)
 
@@ -218,7 +216,7 @@ def test_redirects_get_no_token(rig, run, tmp_path):
                        (403, json.dumps(REFUSAL).encode()), (500, f"<html>{SECRET}</html>".encode())):
             server = namenode(*script)
             with serving(server) as here:
-                done = run("load", tmp_path / "job.yaml", "-o", f"webhdfs://localhost:{here}/x", "--quiet", "--hdfs-patience", "1s",
+                done = run("load", tmp_path / "job.yaml", "-o", f"webhdfs://localhost:{here}/x", "--quiet", "--hdfs-patience", "20s",
                            user="alice")
             assert done.returncode != 0
             assert any(f"delegation={SECRET}" in path for _, path, _ in server.seen), (done.stderr, server.seen)
@@ -242,7 +240,7 @@ def test_why_there_is_no_ticket(kdc, run, tmp_path):
     job(tmp_path)
     cache = kdc.kinit("alice")
     with serving(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Closed)) as port:
-        load = ["load", tmp_path / "job.yaml", "-o", f"webhdfs://127.0.0.1:{port}/x", "--quiet", "--hdfs-patience", "1s"]
+        load = ["load", tmp_path / "job.yaml", "-o", f"webhdfs://127.0.0.1:{port}/x", "--quiet", "--hdfs-patience", "20s"]
         done = run(*load, cache=cache)
         assert done.returncode == 2 and "found no ticket for HTTP/127.0.0.1: Server HTTP/127.0.0.1@EXAMPLE.COM not found in Kerberos " \
             "database; check with `kvno HTTP/127.0.0.1`" in done.stderr, done.stderr
@@ -284,7 +282,7 @@ def test_no_redirect_from_https_to_http(rig, run, tmp_path):
     context.load_cert_chain(rig.tls.certificate, rig.tls.key)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     with serving(server) as here:
-        done = run("load", tmp_path / "job.yaml", "-o", f"swebhdfs://localhost:{here}/d/x", "--quiet", "--hdfs-patience", "1s",
+        done = run("load", tmp_path / "job.yaml", "-o", f"swebhdfs://localhost:{here}/d/x", "--quiet", "--hdfs-patience", "20s",
                    "--ca", rig.tls.ca, user="alice")
     assert done.returncode != 0 and "redirects to a DataNode without TLS, expected https:" in done.stderr, (done.stderr, server.seen)
     assert SECRET not in done.stderr

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from cluster import HANG_SECONDS
 from kdc import REALM
 from test_secured import ROWS, expected, places, rows
 
@@ -99,11 +100,11 @@ def test_watch(saltmill, rig, live):
     borders = [int(s or "0", 16) for _, s in starts] + [1 << 64]
     want = {name: sum(a <= k < b for k, _, _ in rows()) for (name, _), a, b in zip(starts, borders, borders[1:])}
     login = ["--protection", "privacy", "--principal", f"alice@{REALM}", "--keytab", rig.kdc.keytab("alice")]
-    time.sleep(4)  # servers report what happened before
+    rig.hbase.admin("reported", "truth")
     with subprocess.Popen([*map(str, [saltmill, "watch", "--hbase", rig.hbase.master, "--table", "truth", "--every", "3s", "--json", *login])],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **rig.kdc.env}) as watch:
         seen, began = {}, None
-        while not began or seen != want and time.monotonic() < began + 60:
+        while not began or seen != want and time.monotonic() < began + HANG_SECONDS:
             for r in json.loads(watch.stdout.readline())["regions"]:
                 seen[r["region"]] = seen.get(r["region"], 0) + r["reads"]
             if not began:  # the first reading is over

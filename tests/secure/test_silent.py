@@ -9,34 +9,50 @@ import socketserver
 import ssl
 import struct
 import subprocess
+import threading
 import time
 
 import pytest
 
 from acceptor import accepting, exactly
 from authority import Authority
+from cluster import wait_until
 from kdc import REALM
 from test_hostile import Threads, job, serving
 
-PATIENCE = 4  # seconds, in which a busy machine starts all processes and logs them in
+PATIENCE = 8  # seconds, in which a busy machine starts all processes and logs them in
 EVERY = 0.4  # seconds between two bytes
-LIMIT = 2 * PATIENCE + 2 + 20  # seconds of the slowest door, and to start processes on a busy machine
-LATEST = 1 + 5  # seconds from a signal to the end; an idle machine takes 1
+MANY = 1000  # bytes, which take longer than LIMIT
+LIMIT = 180  # seconds until all runs have ended; an idle machine takes two patiences and two seconds
+LATEST = 60  # seconds from a signal to the end; an idle machine takes 1
 OBJECT = 'HTTP/1.1 %s\r\nContent-Length: 1000000\r\nContent-Range: bytes 0-999999/1000000\r\nETag: "x"\r\n\r\n'
 
 
 def silent(talk, context=None):
-    """Returns a server. talk(socket) returns the bytes that the server sends one by one, before it says nothing more."""
+    """Returns a server. talk(socket) returns the bytes that the server sends one by one, before it says nothing more. The
+    event `reached` is set before the first byte."""
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):
             with contextlib.suppress(OSError):
                 to = context.wrap_socket(self.request, server_side=True) if context else self.request
-                for byte in talk(to):
+                said = talk(to)
+                self.server.reached.set()
+                for byte in said:
                     to.sendall(bytes([byte]))
                     time.sleep(EVERY)
                 while to.recv(1 << 16):
                     pass
-    return Threads(("127.0.0.1", 0), Handler)
+    server = Threads(("127.0.0.1", 0), Handler)
+    server.reached = threading.Event()
+    return server
+
+
+def proved():
+    """Returns a server that proves its identity, and then says nothing."""
+    reached = threading.Event()
+    server = accepting(7, lambda _: reached.set() or time.sleep(LIMIT) or b"")
+    server.reached = reached
+    return server
 
 
 def nothing(_):
@@ -55,7 +71,7 @@ def begin_of_proof(to):
     """Sends a part of a login token of HBase."""
     exactly(to, 6)
     exactly(to, struct.unpack(">I", exactly(to, 4))[0])
-    return struct.pack(">II", 0, 200) + bytes(100)
+    return struct.pack(">II", 0, 2 * MANY) + bytes(MANY)
 
 
 def namenode(more):
@@ -85,7 +101,8 @@ def tls(tmp_path_factory):
 
 @pytest.fixture
 def doors(kdc, tls, tmp_path, saltmill, monkeypatch):
-    """Returns a function that makes (name, process, words of the message) for each door, with a patience in seconds."""
+    """Returns a function that makes (name, process, words of the message, server) for each door, with a patience in
+    seconds."""
     monkeypatch.setenv("KRB5_CONFIG", kdc.env["KRB5_CONFIG"])
     monkeypatch.setenv("KRB5_KTNAME", f"FILE:{kdc.keytab('hbase/localhost')}")
     kdc.keytab("HTTP/localhost")
@@ -98,7 +115,7 @@ def doors(kdc, tls, tmp_path, saltmill, monkeypatch):
            "AWS_REGION": "x", "AWS_ENDPOINT_URL": "http://localhost:{port}"}
     scan = ["scan", tmp_path / "job.yaml", "--hbase", "localhost:{port}"]
     secret = ["load", tmp_path / "job.yaml", "--quiet", "--hdfs-ca", tls.ca]
-    record = b"\x16\x03\x03\x20\x00" + bytes(100)  # the begin of a record of 8 KiB
+    record = b"\x16\x03\x03\x20\x00" + bytes(MANY)  # the begin of a record of 8 KiB
     no, https, slow = "no answer in time; check that HBase", "https-address", "fewer than 1 KiB a second arrive; check AWS_ENDPOINT_URL"
     made = {
         "HBase, before its proof": (silent(nothing), [*scan, *login], no),
@@ -106,14 +123,14 @@ def doors(kdc, tls, tmp_path, saltmill, monkeypatch):
         "HBase, before TLS": (silent(nothing), [*scan, "--ca", tls.ca], "TLS: no answer in time; check that the server uses TLS"),
         "HBase, in TLS": (silent(lambda _: record), [*scan, "--ca", tls.ca], "TLS: no answer in time"),
         "HBase, after TLS": (silent(nothing, context), [*scan, "--ca", tls.ca, *login], no),
-        "HBase, after its proof": (accepting(7, lambda _: time.sleep(60) or b""), [*scan, *login], no),
+        "HBase, after its proof": (proved(), [*scan, *login], no),
         "NameNode, after a ticket": (silent(namenode(b"")), [*secret, "-o", "webhdfs://localhost:{port}/x"], https),
-        "NameNode, in an answer": (silent(namenode(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")),
+        "NameNode, in an answer": (silent(namenode(b"HTTP/1.1 200 OK\r\nX: " + MANY * b"x")),
                                    [*secret, "-o", "webhdfs://localhost:{port}/x"], https),
         "NameNode, before TLS": (silent(nothing), [*secret, "-o", "swebhdfs://localhost:{port}/x"], https),
         "NameNode, after TLS": (silent(nothing, context), [*secret, "-o", "swebhdfs://localhost:{port}/x"], https),
         "S3": (silent(nothing), ["verify", "s3://b/x"], "check AWS_ENDPOINT_URL"),
-        "S3, in its header": (silent(lambda _: OBJECT.encode()), ["verify", "s3://b/x"], "check AWS_ENDPOINT_URL"),
+        "S3, in its header": (silent(lambda _: (OBJECT % "200 OK").encode()[:-2] + b"X: " + MANY * b"x"), ["verify", "s3://b/x"], "check AWS_ENDPOINT_URL"),
         "S3, in an object": (silent(bucket), ["load", tmp_path / "s3.yaml", "-o", tmp_path / "out", "--quiet"], slow)}
 
     @contextlib.contextmanager
@@ -126,34 +143,24 @@ def doors(kdc, tls, tmp_path, saltmill, monkeypatch):
                 words += ["--timeout" if words[0] == "scan" else "--hdfs-patience", f"{patience}s"]
                 processes.append((name, subprocess.Popen(
                     [saltmill, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                    env={k: v.format(port=port) if k.startswith("AWS") else v for k, v in env.items()}), found))
+                    env={k: v.format(port=port) if k.startswith("AWS") else v for k, v in env.items()}), found, server))
                 stack.callback(processes[-1][1].kill)
             yield processes
     return start
 
 
-def ends(processes, until):
-    """Returns the names of the processes that have not ended at this time."""
-    late = {name for name, *_ in processes}
-    while late and time.monotonic() < until:
-        late = {name for name, p, _ in processes if p.poll() is None}
-        time.sleep(0.05)
-    return late
-
-
 def test_each_run_ends(doors):
     with doors(PATIENCE) as processes:
-        assert not ends(processes, time.monotonic() + LIMIT)
-        for name, process, found in processes:
+        wait_until(lambda: all(p.poll() is not None for _, p, *_ in processes), seconds=LIMIT)
+        for name, process, found, _ in processes:
             said = process.communicate()[0]
             assert process.returncode != 0 and found in said, (name, process.returncode, said)
 
 
 def test_a_signal_ends_each_run(doors):
-    with doors(60) as processes:
-        time.sleep(1.5)
-        for name, process, _ in processes:
-            assert process.poll() is None, (name, process.communicate()[0])
+    with doors(10 * LATEST) as processes:
+        for name, process, _, server in processes:
+            wait_until(server.reached.is_set, process)
             process.send_signal(signal.SIGTERM)
-        assert not ends(processes, time.monotonic() + LATEST)
-        assert all(process.returncode for _, process, _ in processes)
+        wait_until(lambda: all(p.poll() is not None for _, p, *_ in processes), seconds=LATEST)
+        assert all(process.returncode for _, process, *_ in processes)
