@@ -7,6 +7,7 @@
 Every wait has a limit, and every failure shows the end of the log that explains it.
 """
 
+import json
 import os
 import pathlib
 import struct
@@ -16,7 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "hbase"))
 
-from cluster import CACHE, QUICK, driver_classes, free_ports, stop, tail  # noqa: E402  (needs the path above)
+from cluster import CACHE, QUICK, driver_classes, free_ports, stop, tail, wait_until  # noqa: E402  (needs the path above)
 
 HERE = pathlib.Path(__file__).resolve().parent
 START_SECONDS = 240  # a quiet machine takes 6
@@ -154,6 +155,21 @@ class Broker:
     def create(self, topic, partitions=1, **config):
         self.call("create", topic, partitions,
                   *(f"{k.replace('_', '.')}={v}" for k, v in config.items()))
+
+    def remove(self, topic):
+        """Deletes a topic, and waits until the broker has no topic of this name."""
+        self.call("delete", topic)
+        wait_until(lambda: topic not in self.topics())
+
+    def grow(self, topic, partitions):
+        """Adds partitions, and waits until the broker knows them."""
+        self.call("grow", topic, partitions)
+        wait_until(lambda: len(self.ends(topic)) == partitions)
+
+    def topics(self):
+        """Returns the names of the topics, as kcat lists them."""
+        done = subprocess.run(["kcat", "-b", self.brokers, "-L", "-J"], capture_output=True, check=True, timeout=TOOL_SECONDS)
+        return {t["topic"] for t in json.loads(done.stdout)["topics"]}
 
     def produce(self, topic, messages, codec="none", transaction="", commit=True):
         """Produces messages (partition, key, value[, timestamp]) with bytes or None, in order. Waits until the broker acknowledges all."""

@@ -3,10 +3,10 @@
 import json
 import pathlib
 import signal
-import time
 
 import pytest
 
+from cluster import wait_until
 from rig import STEPS, value
 
 START = 1476640000000  # ms
@@ -25,15 +25,8 @@ def remake(rig, kafka, partitions, messages, forget=True):
     """Deletes the topic, recreates it and fills it."""
     if forget:
         forget_id(rig)
-    kafka.call("delete", rig.topic)
-    end = time.monotonic() + 20
-    while True:
-        try:
-            kafka.create(rig.topic, partitions)
-            break
-        except Exception as e:  # still being deleted
-            assert "TopicExists" in str(e) and time.monotonic() < end, e
-            time.sleep(0.1)
+    kafka.remove(rig.topic)
+    kafka.create(rig.topic, partitions)
     kafka.produce(rig.topic, messages)
 
 
@@ -229,12 +222,16 @@ def test_compacted(rig, kafka):
                  min_cleanable_dirty_ratio=0.01, max_compaction_lag_ms=100)
     kafka.produce(rig.topic, [(0, b"a", value(i), START + i) for i in range(10)])
     rig.load()
-    n, end = 10, time.monotonic() + 60
-    while (0, 9) in kafka.records(rig.topic):
-        assert time.monotonic() < end, "the broker does not compact"
+    n = 10
+
+    def compacted():
+        nonlocal n
+        if (0, 9) not in kafka.records(rig.topic):
+            return True
         n += 1000
         kafka.produce(rig.topic, [(0, b"a", value(n), START + n)])
-        time.sleep(0.3)
+        return False
+    wait_until(compacted, pause=0.3)
     done, _ = rig.load()
     assert f"topic {rig.topic}, partition 0: the brokers deleted the last loaded message" in done.stderr
 

@@ -2,10 +2,10 @@
 
 import pathlib
 import subprocess
-import time
 
 import pytest
 
+from cluster import HANG_SECONDS, hear, wait_until
 from rig import value
 
 
@@ -20,15 +20,6 @@ def fill(disk):
     return filler
 
 
-def until_it_waits(process):
-    said = ""
-    while "retries every" not in said:
-        line = process.stderr.readline()
-        assert line, said
-        said += line
-    assert process.poll() is None
-
-
 def test_shared(rig, kafka, disk_of):
     rig.configure(f"start: earliest\n    group: {rig.topic}\n    share: true\n    roll: {{rows: 100000, time: 1s}}",
                   regions="{split: none}")
@@ -36,12 +27,10 @@ def test_shared(rig, kafka, disk_of):
     disk = disk_of(8)
     rig.state = disk / "state"
     process = rig.stream()
-    while not (rig.state / "p00001" / "topic.json").exists():
-        assert process.poll() is None
-        time.sleep(0.2)
+    wait_until((rig.state / "p00001" / "topic.json").exists, process)
     filler = fill(disk)
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(20000)])
-    until_it_waits(process)
+    hear(process, "retries every")
     filler.unlink()
     for _ in range(2):
         assert process.stdout.readline()
@@ -60,9 +49,9 @@ def test_batch(rig, kafka, disk_of, state):
     words = ["--state", str(rig.state)] if state else []
     process = subprocess.Popen([rig.saltmill, "load", rig.job, "-o", disk / "out", *words], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-    until_it_waits(process)
+    hear(process, "retries every")
     filler.unlink()
-    out, said = process.communicate(timeout=60)
+    out, said = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, said
     assert "the disk has room again" in said
     assert set(rig.cells(disk / "out")) == set(kafka.records(rig.topic))

@@ -3,10 +3,9 @@
 import json
 import pathlib
 import re
-import time
 import urllib.request
 
-from cluster import free_ports
+from cluster import HANG_SECONDS, free_ports, hear, wait_until
 from rig import value
 from test_anchor import forget_id
 
@@ -17,14 +16,6 @@ def folders(rig):
     return [pathlib.Path(l["output"]) for l in rig.loads()]
 
 
-def wait_for(rig, count):
-    """Waits until `count` events are in published loads."""
-    end = time.monotonic() + 30
-    while not rig.state.exists() or sum(l["read"] for l in rig.loads()) < count:
-        assert time.monotonic() < end
-        time.sleep(0.2)
-
-
 def test_bad_messages(rig, kafka):
     """The stream parks, reports and counts a partition with too many bad messages, and retries it after a restart."""
     rig.configure(MORE)
@@ -32,20 +23,20 @@ def test_bad_messages(rig, kafka):
     kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(30)] + [(1, None, b"poison")])
     port = free_ports(1)[0]
     process = rig.stream("--max-rejects", 0, "--metrics", f"127.0.0.1:{port}")
-    wait_for(rig, 20)
+    rig.wait_for(process, 20)
     kafka.produce(rig.topic, [(2, None, value(i)) for i in range(5)])
-    wait_for(rig, 25)
-    end, found = time.monotonic() + 10, None
-    while found != ("11", "1"):  # the lag is that of the next look
-        page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
-        found = tuple(re.search(rf"^saltmill_{n}{{.*}} (\d+)$", page, re.M)[1] for n in ("lag_offsets", "parked_partitions"))
-        assert time.monotonic() < end, found
+    rig.wait_for(process, 25)
+
+    def figures():
+        page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=HANG_SECONDS).read().decode()
+        return [re.search(rf"^saltmill_{n}{{.*}} (\d+)$", page, re.M)[1] for n in ("lag_offsets", "parked_partitions")]
+    wait_until(lambda: figures() == ["11", "1"], process)  # the lag is that of the next look
     assert "PARKED: " in rig.run("status", "--state", rig.state).stdout
     _, said = rig.end(process, status=3)
     assert said.count("partition 1 is parked") == 1
     assert set(rig.union(folders(rig))) == {at for at in kafka.records(rig.topic) if at[0] != 1}
     process = rig.stream("--max-rejects", 1)
-    wait_for(rig, 36)
+    rig.wait_for(process, 36)
     rig.end(process, status=3)
     kafka_has = {at for at, (_, v, _) in kafka.records(rig.topic).items() if v != b"poison"}
     assert set(rig.union(folders(rig))) == kafka_has
@@ -60,7 +51,7 @@ def test_lost_offsets(rig, kafka):
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
     kafka.call("truncate", rig.topic, 0, 70)
     process = rig.stream()
-    wait_for(rig, 150)
+    rig.wait_for(process, 150)
     _, said = rig.end(process, status=3)
     assert "partition 0 is parked" in said and "deleted 20 offsets before their load" in said
     rig.run("seek", "--state", rig.state, "0=70")
@@ -92,9 +83,9 @@ def test_other_message(rig, kafka):
     newest.write_text(json.dumps(record))
     kafka.produce(rig.topic, [(1, None, value(i)) for i in range(10)])
     process = rig.stream()
-    wait_for(rig, 110)
+    rig.wait_for(process, 110)
     kafka.produce(rig.topic, [(1, None, value(i)) for i in range(10)])
-    wait_for(rig, 120)
+    rig.wait_for(process, 120)
     _, said = rig.end(process, status=3)
     assert said.count("partition 0 is parked") == 1
     assert set(rig.union(folders(rig))) == set(kafka.records(rig.topic))
@@ -113,8 +104,7 @@ def test_full_disk(rig, kafka, disk_of):
     rig.state = disk / "state"
     filler = disk / "filler"
     process = rig.stream()
-    while not rig.state.exists() or not (rig.state / "topic.json").exists():
-        time.sleep(0.2)
+    wait_until((rig.state / "topic.json").exists, process)
     with open(filler, "wb", buffering=0) as f:
         try:
             while True:
@@ -122,10 +112,7 @@ def test_full_disk(rig, kafka, disk_of):
         except OSError:
             pass
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(20000)])
-    said = ""
-    while "retries every" not in said:
-        said += process.stderr.readline()
-    assert process.poll() is None
+    hear(process, "retries every")
     filler.unlink()
     assert process.stdout.readline()
     _, more = rig.end(process)

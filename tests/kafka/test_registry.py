@@ -6,7 +6,6 @@ import io
 import json
 import struct
 import threading
-import time
 import urllib.parse
 
 import fastavro
@@ -189,10 +188,9 @@ def test_a_registry_that_does_not_tell(saltmill, kafka, tmp_path, topic, registr
     kafka.produce(topic, [(0, None, avro(7, V1, {"x": "a", "at": 5}))])
     change(registry)
     rig.set(how(registry, more=", patience: 1s"), "x", "x: {type: text}")
-    began = time.monotonic()
     done = rig.run("load", rig.job, "-o", tmp_path / "none", status=1 if "does not return" in words[0] else 2)
     assert all(w in done.stderr for w in words), done.stderr
-    assert not (tmp_path / "none").exists() and time.monotonic() - began < 20
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("text,words", [

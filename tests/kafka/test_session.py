@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import yaml
+from cluster import HANG_SECONDS, hear
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
@@ -39,11 +40,9 @@ def jobs(folder, brokers):
 def stream(command, folder, env):
     """Runs the stream until it has read for a while, then ends the stream as systemd does."""
     with subprocess.Popen(shlex.split(command), cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
-        try:
-            p.communicate(timeout=4)
-        except subprocess.TimeoutExpired:
-            p.send_signal(signal.SIGTERM)
-        _, err = p.communicate(timeout=60)
+        hear(p, "saltmill stream: lag")
+        p.send_signal(signal.SIGTERM)
+        _, err = p.communicate(timeout=HANG_SECONDS)
         assert p.returncode == 0, err
 
 

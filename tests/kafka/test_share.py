@@ -14,8 +14,8 @@ import urllib.request
 import pytest
 
 from broker import Broker
-from cluster import free_ports
-from rig import Rig, tree, value
+from cluster import HANG_SECONDS, free_ports, wait_until
+from rig import END_SECONDS, Rig, tree, value
 
 SESSION = "properties: {session.timeout.ms: 6000, heartbeat.interval.ms: 500}"
 
@@ -49,11 +49,9 @@ class Instances:
 
     def end(self, process, how=signal.SIGTERM, expected=0):
         self.running.remove(process)
-        start = time.monotonic()
         process.send_signal(how)
-        status = process.wait(timeout=30)
+        status = process.wait(timeout=END_SECONDS)
         assert status == (expected if how == signal.SIGTERM else -how), (status, self.text(process))
-        assert time.monotonic() - start < 10
 
     def end_all(self):
         for p in list(self.running):
@@ -69,7 +67,7 @@ class Instances:
     def positions(self):
         return {p["partition"]: p["offset"] for p in self.status()["positions"]}
 
-    def wait(self, condition, seconds=60):
+    def wait(self, condition, seconds=HANG_SECONDS):
         end = time.monotonic() + seconds
         while not condition():
             self.check_alive()
@@ -160,7 +158,7 @@ def test_start_is_one_moment(rig, kafka, instances):
     kafka.create(rig.topic, 3)
     kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(300)])
     done = subprocess.run([rig.saltmill, "stream", rig.job, "--state", rig.state], check=False,
-                          env={**os.environ, "SALTMILL_CRASH_AT": "taken-in"}, timeout=30)
+                          env={**os.environ, "SALTMILL_CRASH_AT": "taken-in"}, timeout=HANG_SECONDS)
     assert done.returncode == -9 and not (rig.state / "shared.json").exists()
     kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(30)])
     for _ in range(3):
@@ -309,15 +307,14 @@ def test_rebuilt(rig, kafka, instances):
 
 def test_leaving_is_quick(rig, kafka, instances):
     """After SIGTERM another instance gets the released partitions at once, not after the session's end."""
+    rig.job.write_text(rig.job.read_text().replace("session.timeout.ms: 6000", "session.timeout.ms: 120000"))
     kafka.create(rig.topic, 4)
     first = instances.start()
     instances.wait(lambda: instances.has(first) == 4)
     second = instances.start()
     instances.wait(lambda: instances.has(second) == 2)
     instances.end(first)
-    start = time.monotonic()
-    instances.wait(lambda: instances.has(second) == 4)
-    assert time.monotonic() - start < 5
+    instances.wait(lambda: instances.has(second) == 4, seconds=60)  # an idle machine takes 1
     instances.end_all()
 
 
@@ -328,7 +325,7 @@ def test_static_member(rig, kafka, instances):
     first = instances.start()
     instances.wait(lambda: "assigned partitions 0" in instances.text(first))
     second = instances.start()
-    assert first.wait(timeout=30) == 1 and "fenced" in instances.text(first)
+    assert first.wait(timeout=HANG_SECONDS) == 1 and "fenced" in instances.text(first)
     instances.running.remove(first)
     instances.wait(lambda: "assigned partitions 0" in instances.text(second))
     kafka.produce(rig.topic, [(0, None, value(i)) for i in range(10)])
@@ -373,7 +370,7 @@ class TestRefusals:
                     f"group: {topic}\n    partitions: {p}\n    roll: {{time: 1s}}")
                 for i, p in enumerate(("[0, 1]", "[1, 2]"))]
         processes = [r.stream() for r in rigs]
-        n, end = 0, time.monotonic() + 40
+        n, end = 0, time.monotonic() + HANG_SECONDS
         try:
             while all(p.poll() is None for p in processes) or not any(r.loads() for r in rigs):
                 assert time.monotonic() < end
@@ -405,10 +402,7 @@ class TestRefusals:
             nonlocal loaded
             kafka.produce(rig.topic, [(0, None, value(loaded + i)) for i in range(10)])
             loaded += 10
-            end = time.monotonic() + 30
-            while kafka.committed(rig.topic, rig.topic) != {0: loaded}:
-                assert process.poll() is None and time.monotonic() < end
-                time.sleep(0.1)
+            wait_until(lambda: kafka.committed(rig.topic, rig.topic) == {0: loaded}, process)
 
         try:
             go_on()
@@ -439,11 +433,10 @@ def test_broker_stopped(saltmill, tmp_path):
             instances.wait(lambda: (rig.state / "shared.json").exists() and rig.loads())
             kafka.kill()
             time.sleep(8)  # in some states of a group librdkafka does not report that the session is over
-            instances.check_alive()
+            instances.wait(lambda: any("no broker answers at" in instances.text(p) for p in processes))
             kafka.start()
             kafka.produce("t", [(i % 4, None, value(i)) for i in range(4000)])
             instances.wait_for_all()
-            assert any("no broker answers at" in instances.text(p) for p in processes)
             instances.end_all()
             assert len(rig.check()) == 8000
         finally:
@@ -458,6 +451,6 @@ def test_topic_deleted(rig, kafka, instances):
     instances.wait_for_all()
     kafka.call("delete", rig.topic)
     for p in processes:
-        assert p.wait(timeout=30) == 1, instances.text(p)
+        assert p.wait(timeout=HANG_SECONDS) == 1, instances.text(p)
         assert "has no topic" in instances.text(p)
         instances.running.remove(p)

@@ -3,8 +3,8 @@
 import json
 import pathlib
 import re
-import time
 
+from cluster import wait_until
 from rig import Rig
 
 JOB = """\
@@ -74,13 +74,10 @@ class Topics(Rig):
     def ends(self, names=None):
         return {(name, p): e for name in names or self.names for p, (_, e) in enumerate(self.kafka.ends(name))}
 
-    def wait_for(self, process, seconds=60, names=None):
+    def wait_for_ends(self, process, names=None):
         """Waits until the state has reached the ends of the topics."""
-        target, end = self.ends(names), time.monotonic() + seconds
-        while not all(self.at().get(place) == offset for place, offset in target.items()):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < end, (self.at(), target)
-            time.sleep(0.2)
+        target = self.ends(names)
+        wait_until(lambda: target.items() <= self.at().items(), process)
 
     def at(self):
         return self.positions() if (self.state / "topic.json").exists() else {}
