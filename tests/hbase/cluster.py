@@ -247,6 +247,10 @@ class Cluster:
             "hbase.client.retries.number": 6,
             **self.settings,
         }
+        if not self.filesystem:
+            settings["fs.file.impl"] = "Local"
+            for file in pathlib.Path(driver_classes(HERE / "Local.java")).iterdir():
+                shutil.copy(file, conf)  # `conf` is in the path of all programs that read it
         site(conf / "hbase-site.xml", settings)
         (conf / "log4j2.properties").write_text(LOG4J)
         return conf
