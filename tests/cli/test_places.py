@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from cluster import wait_until
 from load_help import Bench, rows
 from loads import wait_until_caught
 
@@ -76,13 +77,6 @@ def started(bench, out):
                             stderr=subprocess.PIPE)
 
 
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_the_same_files(bench, place, tmp_path):
     temp = tmp_path / "temp"
     temp.mkdir()
@@ -129,7 +123,7 @@ def test_lasting_faults(bench, place, fault, status, said):
 def test_killed_and_started_again(bench, place, tmp_path):
     assert bench.run(out=tmp_path / "local").returncode == 0
     p = started(bench, place.url("/x/out"))
-    until(lambda: len(place.tree.children("/x/out" + PARTIAL)) > 3)
+    wait_until(lambda: len(place.tree.children("/x/out" + PARTIAL)) > 3)
     p.send_signal(signal.SIGKILL)
     p.communicate()
     assert place.names("/x") == ["out" + PARTIAL]
@@ -143,7 +137,7 @@ def test_killed_and_started_again(bench, place, tmp_path):
 def test_a_living_run_is_left_alone(bench, place):
     """The lock is a file that names the process."""
     p = started(bench, place.url("/x/fault-slow-2"))
-    until(lambda: "/x/fault-slow-2" + PARTIAL + "/.lock" in place.tree.nodes)
+    wait_until(lambda: "/x/fault-slow-2" + PARTIAL + "/.lock" in place.tree.nodes)
     os.kill(p.pid, signal.SIGSTOP)
     r = load(bench, place.url("/x/fault-slow-2"))
     os.kill(p.pid, signal.SIGCONT)
@@ -192,7 +186,7 @@ def test_stopped_by_a_signal(bench, place):
 def test_stopped_while_it_writes(bench, place, sig):
     """The next run finds no leftovers."""
     p = started(bench, place.url("/x/fault-slow-1"))
-    until(lambda: len(place.tree.children("/x/fault-slow-1" + PARTIAL)) > 1)
+    wait_until(lambda: len(place.tree.children("/x/fault-slow-1" + PARTIAL)) > 1)
     p.send_signal(sig)
     _, err = p.communicate(timeout=20)
     assert p.returncode == 128 + sig, err

@@ -1,9 +1,10 @@
 """Tests `agree` on live tables: HBase's client damages and alters one of two tables; the repair and the fixes mend it."""
 
+import itertools
 import json
 import subprocess
-import time
 
+from cluster import wait_until
 from test_load import CONF
 
 JOB = CONF / "loans.yaml"
@@ -61,11 +62,12 @@ def test_damaged_by_a_client(hbase, saltmill, tmp_path):
                                  capture_output=True, text=True, timeout=120, check=False)
         assert refused.returncode == 2 and "VERSIONS is 7, expected 3" in refused.stderr and fixes(altered)[0] in refused.stderr
         script(hbase, tmp_path, "\n".join([*fixes(altered), "major_compact 'book_loans'\n"]))
-        for i in range(60):
-            told = agree(3, "--repair", tmp_path / f"mended{i}")
-            if told["hidden"] == 0:
-                break
-            time.sleep(1)
+        tries = itertools.count()
+
+        def compacted():
+            told = agree(3, "--repair", tmp_path / f"mended{(i := next(tries))}")
+            return told["hidden"] == 0 and (i, told)
+        i, told = wait_until(compacted, pause=1)
         assert (told["missing"], told["extra"], told["different"], told["hidden"]) == (1, 1, 1, 0)
         run(saltmill, 0, "apply", tmp_path / f"mended{i}", *live, "--quiet")
         assert agree(0)["equal"] == 6

@@ -1,9 +1,9 @@
 """Tests scripts of `saltmill ddl`, `split` and `drift` in a real HBase. The tables get the attributes of the scripts."""
 
 import subprocess
-import time
 
 import pytest
+from cluster import wait_until
 from oracle import unescape
 
 JOB = """\
@@ -240,12 +240,7 @@ def test_drift_mends(shell, tmp_path):
     script = shell.output("drift", "--existing", "live.txt", "job.yaml", "--max-filesize", "1T")
     first = script.split("# HBase refuses")[0]
     shell.run(first, before=SPLIT)
-    for _ in range(120):
-        if len(shell.splits()) == 3:
-            break
-        time.sleep(0.5)
-    borders = shell.splits()
-    assert len(borders) == 3
+    borders = wait_until(lambda: len(b := shell.splits()) == 3 and b, pause=0.3)
     below = [sum(r < b for r in rows) for b in borders]
     # one region has the rows of three regions; the script cuts it at thirds, and the first round makes the second cut
     assert below[0] == 0 and below[2] == 400 and abs(below[1] - 800 / 3) < 10

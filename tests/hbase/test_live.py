@@ -11,9 +11,9 @@ import re
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
+from cluster import wait_until
 from test_load import CONF
 
 sys.path.insert(0, str(CONF.parent / "tests" / "cli"))
@@ -238,11 +238,13 @@ def test_drift_asks_what_regions_hold(both, big):
 
     def told_now():
         return json.loads(both.done("drift", job, "--hbase", both.master, "--json"))["tables"][0]["regions"]
-    for _ in range(30):  # servers report to the master every 3 s
+
+    def reported():
+        """Servers report to the master every 3 s."""
         told = told_now()
-        if all(r["live_bytes"] is not None for r in told) and sum(r["live_requests"] for r in told) and any(r["live_bytes"] for r in told):
-            break
-        time.sleep(0.4)
+        return all(r["live_bytes"] is not None for r in told) and any(r["live_bytes"] for r in told) and \
+            sum(r["live_requests"] for r in told) and told
+    told = wait_until(reported, pause=0.4)
     files = both.hbase.store_files("big")
     assert len(told) == len(files)
     held = sum(f["bytes"] for r in files for f in r["files"])

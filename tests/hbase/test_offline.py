@@ -15,6 +15,7 @@ import time
 
 import pytest
 
+from cluster import wait_until
 from stored_tables import StoredTable, answers_of, by_hbase, by_saltmill, compare
 from test_session import Reader, drop
 
@@ -96,13 +97,9 @@ def test_merge_keeps_what_a_major_compaction_keeps(hbase, saltmill, table):
     assert load("convert", "--compression", "GZ", "--data-block-encoding", "ROW_INDEX_V1", "--blocksize", "2K", "--bloomfilter", "ROW") == stored
     assert {f["COMPRESSION"] for f in hbase.describe(loaded)["families"].values()} == {"GZ"}
     drop(hbase, table.folder, loaded)
-    expected, merged = answers_of(hbase, name), load("merge")
-    for _ in range(60):  # the compaction takes a while
-        if expected == merged:
-            break
-        time.sleep(1)
-        expected = answers_of(hbase, name)
-    assert expected == merged and merged[0]
+    merged = load("merge")
+    wait_until(lambda: answers_of(hbase, name) == merged, pause=1)  # the compaction takes a while
+    assert merged[0]
     assert hbase.describe(loaded)["families"] == hbase.describe(name)["families"]
     drop(hbase, table.folder, loaded)
 

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from cluster import HANG_SECONDS
 from oracle import unescape
 
 SPACE = "saltmill_tables"
@@ -139,7 +140,7 @@ bytes = java.util.Random.new(7)
 end
 flush '{name}'
 """)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG_SECONDS
     while True:  # the servers report every few seconds
         want = [line.split(",") for line in clean.ruby(REGIONS % name).splitlines()]
         got = clean.json("regions", name)

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from cluster import HANG_SECONDS
 
 TABLE = "watched"
 JOB = """\
@@ -20,8 +21,19 @@ tables:
     families: {f: {}}
     cells: [{family: f, qualifier: v, value: user}]
 """
+# waits until the master knows the requests that each server counts
 COUNTERS = f"""\
 name = TableName.valueOf('{TABLE}')
+600.times do
+  told = @java.getClusterMetrics.getLiveServerMetrics.values.all? {{ |s|
+    @java.getRegionMetrics(s.getServerName, name).all? {{ |m|
+      known = s.getRegionMetrics.get(m.getRegionName)
+      known && known.getRequestCount == m.getRequestCount
+    }}
+  }}
+  break if told
+  sleep 0.1
+end
 @java.getClusterMetrics.getLiveServerMetrics.each_value do |s|
   s.getRegionMetrics.each_value do |m|
     next unless String.from_java_bytes(m.getRegionName).start_with?('{TABLE},')
@@ -61,7 +73,6 @@ class Watched:
 
     def counters(self):
         """Returns reads and writes by region, as HBase's client reads them, after the servers have reported."""
-        time.sleep(4)
         return {r: (int(a), int(b)) for r, a, b in (line.split() for line in self.ruby(COUNTERS).splitlines())}
 
     def start(self, *args):
@@ -99,15 +110,15 @@ def test_counters_and_the_hot_region(watched, tmp_path):
         watched.work(*[(user(1000 * i + 500) + bytes(8), 20, 10) for i in range(8)], (user(4242) + bytes(8), 1500, 40))
         while not any("hot" in line for line in lines):
             lines.append(json.loads(w.stdout.readline()))
-            assert time.monotonic() - began < 60, "the hot region has no name after 60 s"
+            assert time.monotonic() - began < HANG_SECONDS, "the hot region has no name"
         after = watched.counters()
         want = {r: (after[r][0] - before[r][0], after[r][1] - before[r][1]) for r in after}
         while sums(lines) != want:
             lines.append(json.loads(w.stdout.readline()))
-            assert time.monotonic() - began < 90, (sums(lines), want)
+            assert time.monotonic() - began < HANG_SECONDS, (sums(lines), want)
         w.send_signal(signal.SIGINT)
         rest = w.stdout.read()  # communicate() loses what readline() has read ahead
-        assert w.wait(30) in (0, 3), w.stderr.read()
+        assert w.wait(HANG_SECONDS) in (0, 3), w.stderr.read()
     lines += [json.loads(line) for line in rest.splitlines()]
     hot = next(line["hot"] for line in lines if "hot" in line)
     assert hot["of"] == "writes" and hot["reason"] == "range"
@@ -120,7 +131,7 @@ def test_counters_and_the_hot_region(watched, tmp_path):
 
 def test_a_split_a_merge_and_a_drop(watched):
     with watched.start("--every", "4s") as w:
-        time.sleep(1)
+        out = w.stdout.readline()  # the first reading is over
         watched.work((user(4242), 300, 0))
         watched.cluster.split(TABLE, user(4500))
         watched.ruby(f"rs = @java.getRegions(TableName.valueOf('{TABLE}'))\n"
@@ -128,10 +139,10 @@ def test_a_split_a_merge_and_a_drop(watched):
                      "@java.mergeRegionsAsync(rs[0].getEncodedNameAsBytes, rs[1].getEncodedNameAsBytes, true).get\n")
         watched.cluster.move(TABLE)
         watched.work((user(4242), 400, 0))
-        began, out = time.monotonic(), ""
+        began = time.monotonic()
         while "hot: \\x00\\x00\\x0F\\xA0 to \\x00\\x00\\x11\\x94 gets " not in out:
             out += w.stdout.readline()
-            assert time.monotonic() - began < 60, out
+            assert time.monotonic() - began < HANG_SECONDS, out
         watched.ruby(f"n = TableName.valueOf('{TABLE}')\n@java.disableTable(n)\n@java.deleteTable(n)\n")
         out += w.stdout.read()  # communicate() loses what readline() has read ahead
         err = w.stderr.read()

@@ -13,11 +13,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "pipeline" / "spark"
-sys.path[:0] = [str(PACKAGE), str(ROOT / "tests" / "cli")]
+sys.path[:0] = [str(PACKAGE), str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "hbase")]
+
+from cluster import wait_until  # noqa: E402  (needs the path above)
 
 # The program that tasks run. The script notes the process that runs it, and carries out the fault in the file
 # CONTROL/COMMAND.always or, once, in CONTROL/COMMAND. The first process removes CONTROL/COMMAND. Then the script runs
@@ -122,7 +123,7 @@ class Machines:
     def said(self, name, pattern):
         """Returns the output of the process after its end."""
         log = self.folder / f"{name}.log"
-        wait_for(lambda: re.search(pattern, log.read_text()), 180)
+        wait_until(lambda: re.search(pattern, log.read_text()))
         return re.search(pattern, log.read_text()).group(0).split()[-1]
 
     def kill(self, name, sig=signal.SIGKILL):
@@ -249,13 +250,6 @@ def alive(pid):
     except OSError:
         return False
     return state != "Z"
-
-
-def wait_for(what, seconds=20):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "the condition was not met in time"
-        time.sleep(0.1)
 
 
 def manifest_of(folder):

@@ -9,7 +9,8 @@ import pytest
 
 import needs_pyspark  # noqa: F401  (before what imports pyspark)
 
-from spark_rig import alive, assert_nothing, assert_same, wait_for  # noqa: E402
+from cluster import wait_until  # noqa: E402
+from spark_rig import alive, assert_nothing, assert_same  # noqa: E402
 
 import saltmill  # noqa: E402
 from load_help import HEADER, JOB  # noqa: E402
@@ -70,7 +71,7 @@ def test_a_python_worker_and_a_native_child_are_killed(small, rig):
     worker, child = map(int, (rig.control / "victim").read_text().split())
     assert rig.done("map") == rig.done("reduce") == 1
     assert not alive(worker)
-    wait_for(lambda: not alive(child))
+    wait_until(lambda: not alive(child))
     assert len(rig.runs("map")) >= 5 and len(rig.runs("reduce")) >= 5
 
 
@@ -81,7 +82,7 @@ def test_a_twin_overtakes_a_sleeper(small, rig):
     load(rig, small)
     (sleeper,) = [int(p.name.split(".")[1]) for p in rig.control.glob("reduce.*.done")]
     assert len(rig.runs("reduce")) >= 5 and sleeper in {run[2] for run in rig.runs("reduce")}
-    wait_for(lambda: not alive(sleeper))
+    wait_until(lambda: not alive(sleeper))
     assert sorted(p.name for p in small.iterdir()) == ["in.csv", "job.yaml", "one", "plan", "two"]
 
 
