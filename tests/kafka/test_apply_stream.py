@@ -11,12 +11,13 @@ import time
 import urllib.request
 
 import jsonschema
-from cluster import free_ports
+from cluster import HANG_SECONDS, free_ports, wait_until
+from rig import END_SECONDS
 from soak_hbase import Campaign
 
 
 def metrics(port):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=HANG_SECONDS) as answer:
         return dict(re.findall(r"^(saltmill_\w+)(?:{.*})? (\S+)$", answer.read().decode(), re.M))
 
 
@@ -27,13 +28,6 @@ def test_stream_into_live_hbase(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
     wrong, line, _ = one.run(6000, 500, faults)
     print(line)
     assert wrong == [], "\n".join(wrong[:20])
-
-
-def wait_for(what, seconds=60):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
@@ -49,18 +43,18 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
             before = len(one.loads()) if (one.state / "loads").exists() else 0
             one.produce(100, 10000)
             if before < 2:
-                wait_for(lambda: (one.state / "loads").exists() and len(one.loads()) > before)
-        wait_for(lambda: metrics(port)["saltmill_reading_paused"] == "1")
+                wait_until(lambda: (one.state / "loads").exists() and len(one.loads()) > before)
+        wait_until(lambda: metrics(port)["saltmill_reading_paused"] == "1")
         seen = metrics(port)
         assert seen["saltmill_unapplied_loads"] == "2" and float(seen["saltmill_oldest_unapplied_age_seconds"]) > 0
         assert seen["saltmill_stuck_states"] == "1" and seen["saltmill_applied_loads_total"] == "0"
         assert float(seen["saltmill_lag_offsets"]) >= 100
-        wait_for(lambda: one.ask("status")["apply"].get("trouble"))
+        wait_until(lambda: one.ask("status")["apply"].get("trouble"))
         assert one.ask("status")["apply"]["unapplied"] == 2
         text = subprocess.run([saltmill, "status", "--state", one.state], capture_output=True, text=True, check=True).stdout
         assert re.search(r"HBase, seen .*: 2 loads are not in it.*\n  WAITS: .*no table followed", text), text
         stream.send_signal(signal.SIGTERM)
-        _, said = stream.communicate(timeout=20)
+        _, said = stream.communicate(timeout=END_SECONDS)
     finally:
         stream.kill()
         stream.wait()
@@ -69,13 +63,13 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
     assert said.count("reading pauses until one is in HBase") == 1, said
 
     once = [saltmill, "apply", "--state", one.state, *hbase]
-    done = subprocess.run(once, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(once, capture_output=True, text=True, timeout=HANG_SECONDS, check=False)
     assert done.returncode == 2 and "no table followed" in done.stderr, done.stderr
     follower = subprocess.Popen([*once, "--create", "--check", "--follow", "--json", "--keep", "0"], stdout=subprocess.PIPE, text=True)
     try:
         assert [json.loads(follower.stdout.readline())["applied"] for _ in range(2)] == [l["load"] for l in one.loads()]
         subprocess.run([saltmill, "load", one.job, "--state", one.state, "-o", tmp_path / "by-hand"], check=True,
-                       capture_output=True, timeout=60)
+                       capture_output=True, timeout=HANG_SECONDS)
         made = json.loads(follower.stdout.readline())
         schema = subprocess.run([saltmill, "help", "schema", "applied"], capture_output=True, check=True).stdout
         jsonschema.validate(made, json.loads(schema))
@@ -83,9 +77,9 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
         assert pathlib.Path(made["output"]) == tmp_path / "by-hand"
         ms = made["ms"]
         assert ms.pop("total") == sum(ms.values()) and all(ms[p] > 0 for p in ("uploaded", "loaded", "checked")), ms
-        wait_for(lambda: not (tmp_path / "by-hand").exists())
+        wait_until(lambda: not (tmp_path / "by-hand").exists())
         follower.send_signal(signal.SIGTERM)
-        assert follower.wait(20) == 0
+        assert follower.wait(END_SECONDS) == 0
     finally:
         follower.kill()
         follower.wait()
@@ -135,9 +129,9 @@ def test_instances_that_share_a_topic(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_
 
     try:
         one.process = processes[1]
-        wait_for(lambda: all("2 assigned now" in log.read_text() for log in logs))
+        wait_until(lambda: all("2 assigned now" in log.read_text() for log in logs))
         one.produce(400, 1000)
-        wait_for(lambda: told(outs[0], "load"))
+        wait_until(lambda: told(outs[0], "load"))
         processes[0].kill()
         one.produce(400, 1000)
         one.settle()

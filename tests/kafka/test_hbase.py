@@ -5,13 +5,12 @@ import os
 import pathlib
 import random
 import shutil
-import time
 
 from oracle import Cells
 from rig import value
 
 
-def test_stream_into_hbase(rig, kafka, hbase):
+def test_stream_into_hbase(rig, kafka, hbase_on_hdfs):
     """Some events are in aborted transactions. SALTMILL_EVENTS=1000000 makes 1,000,000 events."""
     count = int(os.environ.get("SALTMILL_EVENTS", "30000"))
     chance = random.Random(6)
@@ -25,24 +24,21 @@ def test_stream_into_hbase(rig, kafka, hbase):
         messages = [(chance.randrange(6), None, value(n + i)) for i in range(step)]
         kafka.produce(rig.topic, messages, chance.choice(["none", "lz4", "gzip"]))
         kafka.produce(rig.topic, messages[:100], transaction=rig.topic, commit=False)
-    end = time.monotonic() + 120
-    while sum(l["read"] for l in rig.loads()) < count:
-        assert time.monotonic() < end and process.poll() is None
-        time.sleep(0.3)
+    rig.wait_for(process, count)
     rig.end(process)
     outputs = [pathlib.Path(l["output"]) for l in rig.loads()]
-    hbase.run_script(outputs[0] / "stream" / "create.rb")
+    hbase_on_hdfs.run_script(outputs[0] / "stream" / "create.rb")
     for out in outputs:
         copy = rig.folder / "hfiles"  # the loader may move the files that it loads
         shutil.copytree(out / "stream" / "hfiles", copy)
-        hbase.bulk_load(copy, "stream")
+        hbase_on_hdfs.bulk_load(copy, "stream")
         shutil.rmtree(copy)
     expected = Cells()
     for (partition, offset), (_, v, ts) in kafka.records(rig.topic).items():
         expected.add(f"{partition}-{offset}".encode(), [("f", b"v", ts, json.loads(v)["v"].encode())])
     assert len(expected.rows) == count
     scan = rig.folder / "scan"
-    counts = hbase.scan("stream", out=str(scan), raw=True)
+    counts = hbase_on_hdfs.scan("stream", out=str(scan), raw=True)
     assert expected.differences(scan) == []
     assert counts == {"rows": count, "cells": count}
 
@@ -63,7 +59,7 @@ tables:
 """
 
 
-def test_tombstones_delete_in_hbase(rig, kafka, hbase):
+def test_tombstones_delete_in_hbase(rig, kafka, hbase_on_hdfs):
     """The table shows the messages that a compacted topic would keep, whichever load has value and tombstone."""
     chance, loads, at, last = random.Random(3), [], 1476640000000, {}
     kafka.create(rig.topic, 3)
@@ -79,14 +75,14 @@ def test_tombstones_delete_in_hbase(rig, kafka, hbase):
         kafka.produce(rig.topic, messages, "lz4")
         loads.append(rig.load()[1])
     assert json.loads((loads[0] / "manifest.json").read_text())["read"] == 400
-    hbase.run_script(loads[0] / "deleted" / "create.rb")
+    hbase_on_hdfs.run_script(loads[0] / "deleted" / "create.rb")
     for out in loads:
-        hbase.bulk_load(out / "deleted" / "hfiles", "deleted")
+        hbase_on_hdfs.bulk_load(out / "deleted" / "hfiles", "deleted")
     expected = Cells()
     for user, cells in last.items():
         if cells:
             expected.add(b"%d" % user, [("f" if c == "v" else "g", c.encode(), ts, x.encode()) for c, (ts, x) in cells.items()])
     assert 40 < len(expected.rows) < len(last)
     scan = rig.folder / "scan"
-    hbase.scan("deleted", out=str(scan))
+    hbase_on_hdfs.scan("deleted", out=str(scan))
     assert expected.differences(scan) == []
