@@ -19,6 +19,20 @@ def kafka(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def second_broker(tmp_path_factory):
+    with Broker(tmp_path_factory.mktemp("mortal")) as broker:
+        yield broker
+
+
+@pytest.fixture
+def mortal(second_broker):
+    """Returns a broker that the test may kill."""
+    if not second_broker.server:
+        second_broker.start()
+    return second_broker
+
+
+@pytest.fixture(scope="session")
 def secure(tmp_path_factory):
     """Starts a broker with logins. Its topic t has 1000 messages."""
     with SecureBroker(tmp_path_factory.mktemp("secure")) as broker:

@@ -15,7 +15,7 @@ import urllib.request
 
 import pytest
 
-from broker import Broker, KafkaError
+from broker import KafkaError
 from cluster import HANG_SECONDS, free_ports, hear, wait_until
 from rig import STEPS, Rig, tree, value
 
@@ -295,23 +295,22 @@ def test_dead_broker(rig):
             process.communicate()
 
 
-def test_broker_stopped(saltmill, tmp_path):
-    """The broker stops in the middle and comes back. The test has its own broker."""
-    with Broker(tmp_path / "broker") as kafka:
-        rig = Rig(saltmill, kafka, tmp_path / "rig", "t",
-                  "start: earliest\n    roll: {rows: 20000, time: 1s}")
-        kafka.create("t", 3)
-        kafka.produce("t", [(i % 3, None, value(i)) for i in range(60000)])
-        process = rig.stream()
-        process.stdout.readline()
-        kafka.kill()
-        hear(process, "no broker answers at")
-        kafka.start()
-        hear(process, "answer again")
-        kafka.produce("t", [(i % 3, None, value(i)) for i in range(100)])
-        rig.wait_for(process, 60100)
-        rig.end(process)
-        rig.check()
+def test_broker_stopped(saltmill, mortal, tmp_path, topic):
+    """The broker stops in the middle and comes back."""
+    rig = Rig(saltmill, mortal, tmp_path / "rig", topic,
+              "start: earliest\n    roll: {rows: 20000, time: 1s}")
+    mortal.create(topic, 3)
+    mortal.produce(topic, [(i % 3, None, value(i)) for i in range(60000)])
+    process = rig.stream()
+    process.stdout.readline()
+    mortal.kill()
+    hear(process, "no broker answers at")
+    mortal.start()
+    hear(process, "answer again")
+    mortal.produce(topic, [(i % 3, None, value(i)) for i in range(100)])
+    rig.wait_for(process, 60100)
+    rig.end(process)
+    rig.check()
 
 
 class Pouring(threading.Thread):
@@ -332,35 +331,34 @@ class Pouring(threading.Thread):
                 self.failed += 1
 
 
-def test_broker_stopped_twice(saltmill, tmp_path):
+def test_broker_stopped_twice(saltmill, mortal, tmp_path, topic):
     """The stream dies twice while events arrive and it makes loads. Kafka's own client gives the expected
     events."""
-    with Broker(tmp_path / "broker") as kafka:
-        rig = Rig(saltmill, kafka, tmp_path / "rig", "t",
-                  "start: earliest\n    roll: {rows: 3000, time: 1s}")
-        kafka.create("t", 3)
-        producer, said = Pouring(kafka, "t", 3), ""
-        producer.start()
-        process = rig.stream()
-        try:
-            for wait in (1.5, 3):
-                process.stdout.readline()
-                time.sleep(wait)
-                kafka.kill()
-                said += hear(process, "no broker answers at")
-                time.sleep(wait)
-                kafka.start()
-                said += hear(process, "answer again")
+    rig = Rig(saltmill, mortal, tmp_path / "rig", topic,
+              "start: earliest\n    roll: {rows: 3000, time: 1s}")
+    mortal.create(topic, 3)
+    producer, said = Pouring(mortal, topic, 3), ""
+    producer.start()
+    process = rig.stream()
+    try:
+        for wait in (1.5, 3):
             process.stdout.readline()
-            wait_until(lambda: sum(e for _, e in kafka.ends("t")) > 6000)
-        finally:
-            producer.enough.set()
-            producer.join()
-        target = [e for _, e in kafka.ends("t")]
-        wait_until(lambda: positions(rig) == target, process)
-        _, rest = rig.end(process)
-        assert "another message" not in said + rest
-        rig.check()
+            time.sleep(wait)
+            mortal.kill()
+            said += hear(process, "no broker answers at")
+            time.sleep(wait)
+            mortal.start()
+            said += hear(process, "answer again")
+        process.stdout.readline()
+        wait_until(lambda: sum(e for _, e in mortal.ends(topic)) > 6000)
+    finally:
+        producer.enough.set()
+        producer.join()
+    target = [e for _, e in mortal.ends(topic)]
+    wait_until(lambda: positions(rig) == target, process)
+    _, rest = rig.end(process)
+    assert "another message" not in said + rest
+    rig.check()
 
 
 class TestRefusals:

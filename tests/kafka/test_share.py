@@ -13,7 +13,6 @@ import urllib.request
 
 import pytest
 
-from broker import Broker
 from cluster import HANG_SECONDS, free_ports, wait_until
 from rig import END_SECONDS, Rig, tree, value
 
@@ -421,26 +420,25 @@ class TestRefusals:
         assert len(rig.check()) == 21
 
 
-def test_broker_stopped(saltmill, tmp_path):
+def test_broker_stopped(saltmill, mortal, tmp_path, topic):
     """The broker is away for longer than a session. The test removes everything except the states, and the stream restores it."""
-    with Broker(tmp_path / "broker") as kafka:
-        rig = Rig(saltmill, kafka, tmp_path / "rig", "t")
-        kafka.create("t", 4)
-        instances = Instances(rig, "g")
-        try:
-            kafka.produce("t", [(i % 4, None, value(i)) for i in range(4000)])
-            processes = [instances.start() for _ in range(2)]
-            instances.wait(lambda: (rig.state / "shared.json").exists() and rig.loads())
-            kafka.kill()
-            time.sleep(8)  # in some states of a group librdkafka does not report that the session is over
-            instances.wait(lambda: any("no broker answers at" in instances.text(p) for p in processes))
-            kafka.start()
-            kafka.produce("t", [(i % 4, None, value(i)) for i in range(4000)])
-            instances.wait_for_all()
-            instances.end_all()
-            assert len(rig.check()) == 8000
-        finally:
-            instances.kill_all()
+    rig = Rig(saltmill, mortal, tmp_path / "rig", topic)
+    mortal.create(topic, 4)
+    instances = Instances(rig, topic)
+    try:
+        mortal.produce(topic, [(i % 4, None, value(i)) for i in range(4000)])
+        processes = [instances.start() for _ in range(2)]
+        instances.wait(lambda: (rig.state / "shared.json").exists() and rig.loads())
+        mortal.kill()
+        time.sleep(8)  # in some states of a group librdkafka does not report that the session is over
+        instances.wait(lambda: any("no broker answers at" in instances.text(p) for p in processes))
+        mortal.start()
+        mortal.produce(topic, [(i % 4, None, value(i)) for i in range(4000)])
+        instances.wait_for_all()
+        instances.end_all()
+        assert len(rig.check()) == 8000
+    finally:
+        instances.kill_all()
 
 
 def test_topic_deleted(rig, kafka, instances):

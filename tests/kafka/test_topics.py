@@ -10,7 +10,6 @@ import urllib.request
 
 import pytest
 
-from broker import Broker
 from cluster import HANG_SECONDS, free_ports, hear, wait_until
 from rig import tree, value
 from topics_rig import Topics
@@ -322,23 +321,22 @@ def test_stream_killed(saltmill, kafka, tmp_path, topic):
         rig.run("verify", l["output"])
 
 
-def test_broker_stopped(saltmill, tmp_path):
+def test_broker_stopped(saltmill, mortal, tmp_path):
     """A broker dies and comes back during a stream of two topics."""
-    with Broker(tmp_path / "broker") as kafka:
-        rig = Topics(saltmill, kafka, tmp_path / "rig", ["orders-a", "orders-b"], (2, 2), key="pattern: 'orders-.*'",
-                     more="roll: {rows: 400, time: 1s}")
-        for name in rig.names:
-            fill(kafka, name, 2, 600)
-        process = rig.stream()
-        rig.wait_for_ends(process, names=["orders-a"])
-        kafka.kill()
-        time.sleep(1)
-        kafka.start()
-        for name in rig.names:
-            fill(kafka, name, 2, 500, first=1000)
-        rig.wait_for_ends(process)
-        rig.end(process)
-        rig.check()
+    rig = Topics(saltmill, mortal, tmp_path / "rig", ["orders-a", "orders-b"], (2, 2), key="pattern: 'orders-.*'",
+                 more="roll: {rows: 400, time: 1s}")
+    for name in rig.names:
+        fill(mortal, name, 2, 600)
+    process = rig.stream()
+    rig.wait_for_ends(process, names=["orders-a"])
+    mortal.kill()
+    time.sleep(1)
+    mortal.start()
+    for name in rig.names:
+        fill(mortal, name, 2, 500, first=1000)
+    rig.wait_for_ends(process)
+    rig.end(process)
+    rig.check()
 
 
 def test_the_worked_job(saltmill, kafka, tmp_path):
