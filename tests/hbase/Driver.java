@@ -21,6 +21,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.SafeModeAction;
 import org.apache.hadoop.hbase.ArrayBackedTag;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
@@ -62,6 +63,7 @@ import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.ChecksumType;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hbase.thirdparty.com.google.gson.Gson;
 import org.apache.hbase.thirdparty.com.google.gson.GsonBuilder;
@@ -108,6 +110,13 @@ public class Driver {
     commands.put("store_files", this::storeFiles);
     commands.put("pretty", this::pretty);
     commands.put("write_hfile", this::writeHFile);
+    commands.put("safe_mode", this::safeMode);
+  }
+
+  /** Lets the HDFS of HBase enter or leave safe mode. */
+  private Object safeMode(JsonObject a) throws Exception {
+    FileSystem fs = new Path(conf.get(HConstants.HBASE_DIR)).getFileSystem(conf);
+    return ((DistributedFileSystem) fs).setSafeMode(SafeModeAction.valueOf(a.get("how").getAsString()));
   }
 
   public static void main(String[] args) throws Exception {

@@ -121,12 +121,6 @@ class Hdfs:
         raise HdfsError("HDFS is not ready\n" + tail(self.folder / "namenode.log") +
                         tail(self.folder / "datanode.log"))
 
-    def safe_mode(self, how):
-        """Enters or leaves safe mode. `how` is "enter" or "leave"."""
-        done = self.java("dfsadmin", 200, "org.apache.hadoop.hdfs.tools.DFSAdmin", "-safemode", how)
-        if done.wait(START_SECONDS):
-            raise HdfsError("dfsadmin failed\n" + tail(self.folder / "dfsadmin.log"))
-
     def state(self):
         with urllib.request.urlopen(
                 f"http://127.0.0.1:{self.http_port}/jmx?qry=Hadoop:service=NameNode,"

@@ -86,20 +86,20 @@ def test_a_folder_that_the_servers_may_not_use(on_hdfs, hdfs, tmp_path):  # noqa
     check_all(on_hdfs, "denied", expected)
 
 
-def test_safe_mode_is_named(on_hdfs, hdfs, tmp_path):  # noqa: F811
+def test_safe_mode_is_named(on_hdfs, tmp_path):  # noqa: F811
     """apply checks HDFS also with --dry-run, and if tables are missing."""
     events(tmp_path, "safe", 40)
     on_hdfs.load(tmp_path / "job.yaml")
     try:
-        hdfs.safe_mode("enter")
+        on_hdfs.hbase.call("safe_mode", how="ENTER")
         (said,) = on_hdfs.done("--dry-run", "--create")["warnings"]
     finally:
-        hdfs.safe_mode("leave")
+        on_hdfs.hbase.call("safe_mode", how="LEAVE")
     assert "safe mode" in said
 
 
 @pytest.mark.parametrize("step", ["created", "before-sent"])
-def test_safe_mode_is_waited_for(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
+def test_safe_mode_is_waited_for(on_hdfs, tmp_path, step):  # noqa: F811
     """apply dies at a step, runs again in safe mode, and completes when safe mode ends."""
     space = f"safe_{step[-4:]}"
     expected = events(tmp_path, space, 900)
@@ -108,13 +108,13 @@ def test_safe_mode_is_waited_for(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
     log = tmp_path / "apply.log"
     with open(log, "w", encoding="utf-8") as out:
         try:
-            hdfs.safe_mode("enter")
+            on_hdfs.hbase.call("safe_mode", how="ENTER")
             run = subprocess.Popen([on_hdfs.saltmill, "apply", on_hdfs.out, "--hbase", on_hdfs.hbase.master,
                                     *on_hdfs.options, "--create"], stdout=out, stderr=out)
             time.sleep(3)
             assert run.poll() is None, log.read_text()
         finally:
-            hdfs.safe_mode("leave")
+            on_hdfs.hbase.call("safe_mode", how="LEAVE")
         assert run.wait(SECONDS) == 0, log.read_text()
     check_all(on_hdfs, space, expected)
 
