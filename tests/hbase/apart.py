@@ -52,8 +52,8 @@ class Apart(Cluster):
         self.launch_dead()
         self.server = self.processes["zookeeper"]
         self._start_driver(self.conf)
-        if not self._wait(began + START_SECONDS):
-            raise HBaseError("ZooKeeper ended while starting\n" + tail(self.folder / "zookeeper.log"))
+        if not self._serves(START_SECONDS):
+            raise HBaseError("HBase does not start\n" + tail(self.folder / "zookeeper.log") + tail(self.folder / "master.log"))
         self.start_seconds = time.monotonic() - began
 
     def launch_dead(self):

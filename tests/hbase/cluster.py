@@ -30,7 +30,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill")
 
-START_SECONDS = 240  # a quiet machine takes 20
+START_SECONDS = 600  # a quiet machine takes 20
 STOP_SECONDS = 5  # keeps none of the data
 ANSWER_SECONDS = 300
 HANG_SECONDS = 180  # until a test gives up an event, on a machine that is slow because of other work

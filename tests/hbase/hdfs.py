@@ -20,7 +20,7 @@ import urllib.request
 
 from cluster import LOG4J, OPENS, QUICK, free_ports, jars, site, stop, tail
 
-START_SECONDS = 240  # a quiet machine takes 20
+START_SECONDS = 600  # a quiet machine takes 20
 
 
 class HdfsError(Exception):

@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "hbase")
 from cluster import CACHE, QUICK, driver_classes, free_ports, stop, tail, wait_until  # noqa: E402  (needs the path above)
 
 HERE = pathlib.Path(__file__).resolve().parent
-START_SECONDS = 240  # a quiet machine takes 6
+START_SECONDS = 600  # a quiet machine takes 6
 TOOL_SECONDS = 120
 
 SERVER = """\
