@@ -88,12 +88,3 @@ def test_script_that_the_shell_would_not_obey(hbase, tmp_path, text, reason):
 def test_double_quoted_split_key_is_spoilt_as_in_the_shell(hbase, tmp_path):
     create(hbase, tmp_path, "create 'quotes', 'f', SPLITS => [\"\\x00\\x80\"]")
     assert hbase.splits("quotes") == ["\\x00\\xFD"]
-
-
-def test_server_end_is_told(tmp_path):
-    from cluster import Cluster
-    with Cluster(tmp_path) as cluster:
-        cluster.server.kill()
-        cluster.server.wait(10)
-        with pytest.raises(HBaseError, match="HBase has ended"):
-            cluster.scan("t")

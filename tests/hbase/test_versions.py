@@ -5,7 +5,7 @@ compression jars, so families use GZ, which every HBase has. The client of 2.6 r
 import subprocess
 
 import pytest
-from cluster import CACHE, Cluster
+from cluster import CACHE, Cluster, HBaseError
 from test_apply import SECONDS, Applied, events
 
 VERSIONS = {"2.4.18": "hbase24-lib", "2.5.13": "hbase25-lib"}
@@ -35,3 +35,6 @@ def test_an_older_hbase(saltmill, tmp_path, version):
         again = subprocess.run([saltmill, "load", job, "-o", tmp_path / "again", "--hbase", hbase.master, "--quiet"],
                                capture_output=True, text=True, timeout=SECONDS, check=False)
         assert again.returncode == 0, again.stderr
+        hbase.kill()  # the harness reports the end of a server
+        with pytest.raises(HBaseError, match="HBase has ended"):
+            hbase.scan("older:events")
