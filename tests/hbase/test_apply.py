@@ -12,7 +12,7 @@ import subprocess
 import jsonschema
 import pytest
 from oracle import Cells, reversed_millis, salt, u32, u64
-from test_load import derive, flights, read_csv  # noqa: F401  (flights is a fixture)
+from test_load import derive, eighth, read_csv  # noqa: F401  (eighth is a fixture)
 
 SECONDS = 180
 # in the order of a run, each before and after the note of its event
@@ -122,9 +122,9 @@ def events(folder, space, rows=3000):
     return by_id, by_word
 
 
-def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
-    expected, _ = flights
-    on_hdfs.load(derive(tmp_path, "flights.yaml"), flights_csv)
+def test_flights_on_hdfs(on_hdfs, eighth, tmp_path):  # noqa: F811
+    file, expected, _ = eighth
+    on_hdfs.load(derive(tmp_path, "flights.yaml"), file)
     on_hdfs.refused("no table flights; to create it with 8 regions, add --create")
     (table,) = on_hdfs.done("--dry-run")["tables"]
     assert table["missing"] and not table["created"] and table["cells"] == expected.cells

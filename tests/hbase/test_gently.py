@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from test_apply import SECONDS, Applied, events, on_hdfs  # noqa: F401  (on_hdfs is a fixture)
-from test_load import derive, flights  # noqa: F401  (flights is a fixture)
+from test_load import FLIGHTS_FAMILY, derive, eighth  # noqa: F401  (eighth is a fixture)
 
 RATE = 8 << 20
 PIECE = 256 << 10  # of an upload; 8 threads upload at a time
@@ -35,16 +35,18 @@ def check_batches(journal, files, size):
     assert len(done) == len(files) and max(batch) > 1
 
 
-def test_two_clusters(on_hdfs, hbase, flights, flights_csv, tmp_path):  # noqa: F811
+def test_two_clusters(on_hdfs, hbase, eighth, tmp_path):  # noqa: F811
     """A paced load in batches, also into a second cluster, once each."""
-    expected, _ = flights
-    on_hdfs.load(derive(tmp_path, "flights.yaml", ("name: flights", "name: gently")), flights_csv)
+    file, expected, _ = eighth
+    job = derive(tmp_path, "flights.yaml", ("name: flights", "name: gently"), (FLIGHTS_FAMILY, "compression: NONE"))
+    on_hdfs.load(job, file)
     (table,) = on_hdfs.manifest["tables"]
     began = time.monotonic()
     printed = on_hdfs.done("--create", "--check", "--batch", "2", "--pace", "--rate", "8M", "--also", hbase.master,
                         "--no-replicate")
     took = time.monotonic() - began
     sent = sum(f["bytes"] for f in table["files"])
+    assert sent > 2 * RATE  # so that the limit counts
     assert took > 2 * (sent - 8 * PIECE) / RATE, "the upload was faster than --rate"
     for one in (printed, printed["also"]):
         (t,) = one["tables"]

@@ -198,11 +198,16 @@ def flights(flights_csv):
 
 @pytest.fixture(scope="module")
 def eighth(flights_csv, tmp_path_factory):
-    """Returns a file of each eighth flight."""
-    file = tmp_path_factory.mktemp("eighth") / "flights.csv"
+    file = each_eighth(flights_csv, tmp_path_factory.mktemp("eighth"))
+    return file, *cells_of_flights(file)
+
+
+def each_eighth(flights_csv, folder):
+    """Writes a file of each eighth flight."""
+    file = folder / "flights.csv"
     with open(flights_csv, "rb") as whole:
         file.write_bytes(whole.readline() + b"".join(itertools.islice(whole, 0, None, 8)))
-    return file, *cells_of_flights(file)
+    return file
 
 
 def cells_of_flights(file):
@@ -244,7 +249,7 @@ FLIGHTS_FAMILY = "compression: {codec: ZSTD, framing: hbase}, bloomfilter: ROW"
     ("compression: {codec: auto, framing: hbase}", {"DATA_BLOCK_ENCODING": "DIFF"}),
 ], ids=["ZSTD-ROW", "NONE-NONE", "GZ-ROWCOL", "FAST_DIFF", "auto"])
 def test_flights(load, flights, flights_csv, eighth, tmp_path, family, attributes):
-    """All flights with the default. A region server and Java need a minute for them, so the others load an eighth."""
+    """All flights with the default. A region server and Java need a minute for them, so other tests load an eighth."""
     file, expected, read = eighth if attributes else (flights_csv, *flights)
     job = derive(tmp_path, "flights.yaml", (FLIGHTS_FAMILY, family))
     load.run(job, file)
