@@ -465,12 +465,12 @@ def test_every_byte_as_split_key(load, tmp_path):
 
 
 def test_every_byte_sampled(load, tmp_path):
-    """Each first byte has the same number of rows, so 256 regions must have equal sizes."""
+    """Each first byte has the same number of rows, so 64 regions must have equal sizes."""
     chance = random.Random(2)
     keys = list({bytes([b]) + chance.randbytes(chance.randint(4, 12))
                  for b in range(256) for _ in range(60)})
-    expected = run_every_byte(load, tmp_path, "{split: sampled, count: 256}", keys)
+    expected = run_every_byte(load, tmp_path, "{split: sampled, count: 64}", keys)
     load.check(EVERY_BYTE, expected, {"f": {"COMPRESSION": "NONE", "BLOOMFILTER": "ROW"}},
-               len(keys), regions=256)
+               len(keys), regions=64)
     rows = [r["rows"] for r in load.table(EVERY_BYTE)["regions"]]
-    assert sum(rows) == len(keys) and max(rows) <= 1.5 * len(keys) / 256
+    assert sum(rows) == len(keys) and max(rows) <= 1.5 * len(keys) / 64
