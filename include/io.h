@@ -176,9 +176,20 @@ struct login_ticket {
 /*
  * Get the ticket that authenticates this process: from the ticket cache, or from the KDC with the
  * keytab if the last ticket has ended. Any thread may call this function before each connection.
- * Returns RC_CONFIG if there is no valid ticket. The message contains the command to get one.
+ * Returns RC_CONFIG if there is no valid ticket. The message contains the command to get one. A
+ * signal ends the wait for a silent KDC within half a second, with RC_STOPPED.
  */
 int login_ticket(struct login_ticket *out, struct error *err);
+/*
+ * Get the ticket for a service into the ticket cache, so that a login needs no KDC: for the principal
+ * "hbase/HOST@REALM", or if `by_host` for "HTTP@HOST". Returns RC_CONFIG and libkrb5's reason.
+ */
+int login_service(const char *service, bool by_host, struct error *err);
+/*
+ * Return true if login_ticket or login_service returned RC_STOPPED while libkrb5 waited for the KDC.
+ * Its thread still uses libkrb5, so the process must end with _exit.
+ */
+bool login_left_a_query(void);
 
 /* --- tokens for processes without a ticket (base/tokens.c) --- */
 

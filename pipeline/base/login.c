@@ -3,24 +3,35 @@
 #include <gssapi/gssapi.h>
 #include <gssapi/gssapi_ext.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "io.h"
 #include "late.h"
 #include "mem.h"
+#include "pool.h"
 
 /* libcurl uses only the default credentials, which the environment names. */
 #define MEMORY_CACHE "MEMORY:saltmill"
+#define LOOK_MS	     100 /* a signal ends a wait within LOOK_MS + LAST_MS */
+#define LAST_MS                                                                                    \
+	400 /* after a signal, for the clean-up of a command: a ticket cache answers at once */
 
 static struct login login;
-/* the object identifiers of Kerberos 5 and of the names of its principals (RFC 1964) */
+/*
+ * the object identifiers of Kerberos 5 and of the names of its principals (RFC 1964), and of names
+ * such as HTTP@HOST (RFC 2743)
+ */
 static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
-	    name_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01";
+	    name_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01",
+	    host_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04";
 static gss_OID_desc kerberos = {sizeof kerberos_id - 1, kerberos_id},
-		    principal_name = {sizeof name_id - 1, name_id};
+		    principal_name = {sizeof name_id - 1, name_id},
+		    host_name = {sizeof host_id - 1, host_id};
 
 static char *in_file(const char *path)
 {
@@ -195,29 +206,166 @@ static int check_owner(const struct login_ticket *t, struct error *err)
 			 t->principal, want, want);
 }
 
-int login_ticket(struct login_ticket *out, struct error *err)
+/* --- wait for the KDC --- */
+
+/*
+ * A query of the KDC, in a thread of its own. libkrb5 waits for a silent KDC for half a minute, and a
+ * signal does not end its wait. So a signal ends only our wait, and the thread keeps the query.
+ */
+struct kdc_query {
+	int (*find)(struct kdc_query *q);
+	char *service; /* of find_service */
+	bool by_host;
+	struct login_ticket ticket;
+	struct error err;
+	int rc;
+	pthread_mutex_t lock; /* protects the members below */
+	pthread_cond_t ended;
+	bool done, left; /* `left` is true if nobody waits */
+};
+
+static atomic_bool left_a_query;
+
+bool login_left_a_query(void)
+{
+	return atomic_load(&left_a_query);
+}
+
+static void query_free(struct kdc_query *q)
+{
+	pthread_cond_destroy(&q->ended);
+	pthread_mutex_destroy(&q->lock);
+	mem_free(q->service);
+	mem_free(q);
+}
+
+static void *run_query(void *arg)
+{
+	struct kdc_query *q = arg;
+
+	q->rc = q->find(q);
+	pthread_mutex_lock(&q->lock);
+	q->done = true;
+	bool left = q->left;
+	pthread_cond_signal(&q->ended);
+	pthread_mutex_unlock(&q->lock);
+	if (left)
+		query_free(q);
+	return NULL;
+}
+
+/* Wait for the end of a query, or for a signal. Return true if the query has ended. */
+static bool wait_for(struct kdc_query *q, struct error *err)
+{
+	int64_t until = INT64_MAX;
+
+	pthread_mutex_lock(&q->lock);
+	while (!q->done && clock_ms() < until) {
+		clock_wait(&q->ended, &q->lock, LOOK_MS);
+		if (until == INT64_MAX && stop_check(err))
+			until = clock_ms() + LAST_MS;
+	}
+	q->left = !q->done;
+	if (q->left)
+		atomic_store(&left_a_query, true);
+	bool done = q->done;
+	pthread_mutex_unlock(&q->lock);
+	return done;
+}
+
+/* Run *model in a thread. Its result is in *model and *err. */
+static int query_run(struct kdc_query *model, struct error *err)
+{
+	pthread_t thread;
+	int rc = late_need(LATE_GSSAPI, err);
+
+	if (rc) {
+		mem_free(model->service);
+		return rc;
+	}
+	struct kdc_query *q = mem_calloc(1, sizeof *q);
+	*q = *model;
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->ended, NULL);
+	if (pthread_create(&thread, NULL, run_query, q)) {
+		run_query(q);
+	} else if (wait_for(q, err)) {
+		pthread_join(thread, NULL);
+	} else {
+		pthread_detach(thread);
+		return RC_STOPPED;
+	}
+	model->ticket = q->ticket;
+	rc = q->rc;
+	if (rc)
+		*err = q->err;
+	query_free(q);
+	return rc;
+}
+
+static int find_ticket(struct kdc_query *q)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	gss_cred_id_t cred = GSS_C_NO_CREDENTIAL;
 	OM_uint32 left = 0, unused;
-	int rc = login_check(err);
 
-	*out = (struct login_ticket){0};
-	if (rc == RC_OK)
-		rc = late_need(LATE_GSSAPI, err);
-	if (rc)
-		return rc;
 	pthread_mutex_lock(&lock);
-	rc = acquire(&cred, &left, err);
+	int rc = acquire(&cred, &left, &q->err);
 	pthread_mutex_unlock(&lock);
 	if (rc)
 		return rc;
-	rc = name_owner(cred, out, err);
+	rc = name_owner(cred, &q->ticket, &q->err);
 	gss_release_cred(&unused, &cred);
-	if (rc == RC_OK && out->left_s == 0)
+	return rc;
+}
+
+int login_ticket(struct login_ticket *out, struct error *err)
+{
+	struct kdc_query q = {.find = find_ticket};
+	int rc = login_check(err);
+
+	if (rc == RC_OK)
+		rc = query_run(&q, err);
+	*out = q.ticket;
+	if (rc)
+		return rc;
+	if (out->left_s == 0)
 		return error_set(err, RC_CONFIG,
 				 "the Kerberos ticket of %s has ended; run `kinit %s`, or give "
 				 "--principal and --keytab",
 				 out->principal, out->principal);
-	return rc == RC_OK ? check_owner(out, err) : rc;
+	return check_owner(out, err);
+}
+
+/* Make the first token of a login and drop it. The ticket cache then has the ticket of the service. */
+static int find_service(struct kdc_query *q)
+{
+	gss_buffer_desc text = {strlen(q->service), q->service}, token = GSS_C_EMPTY_BUFFER;
+	gss_name_t name = GSS_C_NO_NAME;
+	gss_ctx_id_t context = GSS_C_NO_CONTEXT;
+	OM_uint32 minor = 0, unused,
+		  major = gss_import_name(&minor, &text, q->by_host ? &host_name : &principal_name,
+					  &name);
+	char why[400] = "";
+
+	if (!GSS_ERROR(major))
+		major = gss_init_sec_context(&minor, GSS_C_NO_CREDENTIAL, &context, name, &kerberos,
+					     GSS_C_MUTUAL_FLAG, 0, GSS_C_NO_CHANNEL_BINDINGS,
+					     GSS_C_NO_BUFFER, NULL, &token, NULL, NULL);
+	if (GSS_ERROR(major))
+		add_reason(why, sizeof why, major, minor);
+	gss_release_buffer(&unused, &token);
+	gss_release_name(&unused, &name);
+	if (context != GSS_C_NO_CONTEXT)
+		gss_delete_sec_context(&unused, &context, GSS_C_NO_BUFFER);
+	return GSS_ERROR(major) ? error_set(&q->err, RC_CONFIG, "%s", why) : RC_OK;
+}
+
+int login_service(const char *service, bool by_host, struct error *err)
+{
+	struct kdc_query q = {.find = find_service,
+			      .service = mem_strdup(service),
+			      .by_host = by_host};
+
+	return query_run(&q, err);
 }

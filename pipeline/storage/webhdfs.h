@@ -48,7 +48,9 @@ struct webhdfs_answer {
 	size_t most;   /* maximum bytes of the body; 0 means WEBHDFS_ANSWER_MOST */
 	bool too_long; /* the body was longer, and the reader has cut its end */
 	bool stopped;  /* a signal ended the exchange */
-	long status;   /* 0 if there is no answer; `why` then has the reason */
+	/* the KDC gives no ticket for the server; `status` is 401, and `why` has the reason */
+	bool no_ticket;
+	long status; /* 0 if there is no answer; `why` then has the reason */
 	struct buf body;
 	char *location; /* target of a redirection, NULL if none */
 	struct webhdfs_refusal refusal;

@@ -143,6 +143,30 @@ static void give_handle(struct webhdfs *w, CURL *c)
 enum proof { BY_URL, BY_TICKET };
 
 /*
+ * Get the ticket for the server. libcurl would wait for a silent KDC despite a signal, and reports no
+ * reason if there is no ticket.
+ */
+static bool has_ticket(struct webhdfs_answer *a)
+{
+	struct error err;
+	const char *host = strstr(a->server, "://") + 3;
+	int n = (int)strcspn(host, ":/");
+	char *service = mem_format("HTTP@%.*s", n, host);
+	int rc = login_service(service, true, &err);
+
+	mem_free(service);
+	a->stopped = rc == RC_STOPPED;
+	a->no_ticket = rc && !a->stopped;
+	if (a->no_ticket) {
+		a->status = 401;
+		snprintf(a->why, sizeof a->why,
+			 "found no ticket for HTTP/%.*s: %.160s; check with `kvno HTTP/%.*s`", n,
+			 host, err.msg, n, host);
+	}
+	return rc == RC_OK;
+}
+
+/*
  * Send a request without a body. The answer may have `most` bytes, which also determine the time
  * limit of the whole exchange.
  */
@@ -154,6 +178,8 @@ static void exchange(struct webhdfs *w, const char *method, const char *url, siz
 	answer_clear(a);
 	a->most = most;
 	a->server = server_of(url);
+	if (proof == BY_TICKET && !has_ticket(a))
+		return;
 	/* a handle with a ticket would prove the user to other servers, too */
 	CURL *c = proof == BY_TICKET ? webhdfs_handle(w) : take_handle(w);
 	if (!c) {

@@ -6,7 +6,6 @@
  * the user's name. Region servers get the same token with a bulk load, to read the files as the
  * user. The token is a secret, and no message contains it.
  */
-#include <gssapi/gssapi.h>
 #include <math.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -22,12 +21,6 @@
 #define FRESH_S	 3600	    /* far below the 24 h after which saltmill must renew a token */
 #define FIRST_S	 3	    /* age at the first renewal, which reports how long a token lives */
 #define AGAIN_S	 30	    /* until the next attempt, if there is no ticket or no answer */
-
-/* the object identifiers of Kerberos 5 (RFC 1964) and of names such as HTTP@HOST (RFC 2743) */
-static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
-	    service_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04";
-static gss_OID_desc kerberos = {sizeof kerberos_id - 1, kerberos_id},
-		    service_name = {sizeof service_id - 1, service_id};
 
 /* A token that the NameNode gave to this process. */
 struct webhdfs_token {
@@ -55,52 +48,14 @@ static char *token_query(const struct webhdfs *w, const struct login_ticket *t, 
 	return query;
 }
 
-/*
- * Ask the KDC for a ticket for HTTP on the server, as libcurl does. Returns RC_CONFIG with the
- * reason if there is none, because libcurl reports none.
- */
-static int check_server(const char *server, struct error *err)
-{
-	const char *scheme = strstr(server, "://"), *host = scheme ? scheme + 3 : server;
-	int len = (int)strcspn(host, ":/");
-	char *name = mem_format("HTTP@%.*s", len, host);
-	gss_buffer_desc in = {strlen(name), name}, token = GSS_C_EMPTY_BUFFER,
-			text = GSS_C_EMPTY_BUFFER;
-	gss_name_t service = GSS_C_NO_NAME;
-	gss_ctx_id_t context = GSS_C_NO_CONTEXT;
-	OM_uint32 minor, more = 0, unused,
-			 major = gss_import_name(&minor, &in, &service_name, &service);
-
-	if (!GSS_ERROR(major))
-		major = gss_init_sec_context(&minor, GSS_C_NO_CREDENTIAL, &context, service,
-					     &kerberos, GSS_C_MUTUAL_FLAG, 0,
-					     GSS_C_NO_CHANNEL_BINDINGS, GSS_C_NO_BUFFER, NULL,
-					     &token, NULL, NULL);
-	if (GSS_ERROR(major)) {
-		gss_display_status(&unused, minor, GSS_C_MECH_CODE, &kerberos, &more, &text);
-		error_set(err, RC_CONFIG,
-			  "%s requires Kerberos: found no ticket for HTTP/%.*s: %.*s; check with "
-			  "`kvno HTTP/%.*s`",
-			  server, len, host, (int)text.length,
-			  text.value ? (const char *)text.value : "", len, host);
-	}
-	gss_release_buffer(&unused, &text);
-	gss_release_buffer(&unused, &token);
-	gss_release_name(&unused, &service);
-	if (context != GSS_C_NO_CONTEXT)
-		gss_delete_sec_context(&unused, &context, GSS_C_NO_BUFFER);
-	mem_free(name);
-	return GSS_ERROR(major) ? RC_CONFIG : RC_OK;
-}
-
 static int refused(const struct webhdfs *w, const struct webhdfs_answer *a,
 		   const struct login_ticket *t, struct error *err)
 {
 	const char *body = a->body.len ? (const char *)a->body.ptr : "";
 	bool skew = a->body.len && memmem(body, a->body.len, "Clock skew", 10);
 
-	if (a->status == 401 && check_server(a->server, err))
-		return RC_CONFIG;
+	if (a->no_ticket)
+		return error_set(err, RC_CONFIG, "%s requires Kerberos: %s", a->server, a->why);
 	if (a->status == 401 || skew)
 		return error_set(
 			err, RC_CONFIG, "%s refuses the Kerberos ticket of %s%s", a->server,
@@ -142,7 +97,7 @@ static int draw(struct webhdfs *w, struct error *err)
 	int rc = login_ticket(&t, err);
 
 	if (rc)
-		return error_prefix(err, "HDFS requires Kerberos: ");
+		return rc == RC_STOPPED ? rc : error_prefix(err, "HDFS requires Kerberos: ");
 	bool other = w->named_user && strcmp(w->named_user, t.user) != 0;
 	char *query = token_query(w, &t, other);
 	rc = webhdfs_ask_by_ticket(w, "GET", query, &a, err);

@@ -3,6 +3,7 @@ HBase (SASL and TLS), WebHDFS (SPNEGO and https) and S3. Each run ends in its ti
 
 import contextlib
 import os
+import pathlib
 import re
 import signal
 import socketserver
@@ -164,3 +165,28 @@ def test_a_signal_ends_each_run(doors):
             process.send_signal(signal.SIGTERM)
         wait_until(lambda: all(p.poll() is not None for _, p, *_ in processes), seconds=LATEST)
         assert all(process.returncode for _, process, *_ in processes)
+
+
+def test_a_signal_ends_the_wait_for_a_silent_kdc(kdc, saltmill, tmp_path):
+    """The KDC accepts connections and never answers: to a keytab, to a ticket for HBase and to a ticket for HDFS. Without a
+    signal, libkrb5 waits for more than 20 s, and the run then reports that."""
+    job(tmp_path)
+    keytab, cache, config = kdc.keytab("alice"), kdc.kinit("alice"), tmp_path / "krb5.conf"
+    tables = ["tables", "--principal", f"alice@{REALM}", "--hbase"]
+    for server, words in (
+            (silent(nothing), [*tables, "localhost:{port}", "--keytab", keytab]),
+            (silent(nothing), [*tables, "localhost:{port}"]),
+            (silent(namenode(b"")), ["load", tmp_path / "job.yaml", "--quiet", "-o", "webhdfs://localhost:{port}/x"])):
+        asked = silent(lambda to: exactly(to, 4) and b"")  # a part of the request
+        with serving(asked) as kdc_port, serving(server) as port:
+            config.write_text(pathlib.Path(kdc.env["KRB5_CONFIG"]).read_text().replace(f":{kdc.port}\n", f":{kdc_port}\n"))
+            with subprocess.Popen(
+                    [saltmill, *(str(w).format(port=port) for w in words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                    env={**os.environ, "KRB5_CONFIG": str(config), "KRB5CCNAME": f"FILE:{cache}"}) as process:
+                try:
+                    wait_until(asked.reached.is_set, process)
+                    process.send_signal(signal.SIGTERM)
+                    said = process.communicate(timeout=LATEST)[0]
+                finally:
+                    process.kill()
+        assert process.returncode == 128 + signal.SIGTERM and "stopped by a signal" in said, (words, process.returncode, said)

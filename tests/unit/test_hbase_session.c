@@ -263,6 +263,30 @@ static void test_several_servers(void **state)
 	assert_int_equal(hbase_open(&h, "", "me", &why, &err), RC_CONFIG);
 }
 
+/* A server that is silent for the whole limit gets no second call. The next hbase_open gets the answer. */
+static void test_a_silent_server(void **state)
+{
+	static const struct turn turns[] = {{.go_on = true},
+					    {.answer = NULL},
+					    {.answer = CLUSTER_ID}};
+	struct server s;
+	struct hbase *h;
+	struct hbase_failure why;
+	struct error err = {0};
+	char servers[40];
+
+	(void)state;
+	start(&s, turns, 3);
+	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
+	hbase_limit(200);
+	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), RC_IO);
+	assert_non_null(strstr(err.msg, "no answer in time"));
+	hbase_limit(60000);
+	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), RC_OK);
+	finish(&s);
+	hbase_close(h);
+}
+
 /* Starts a server with these turns, and returns a connection to it. */
 static struct rpc *start_and_connect(struct server *s, const struct turn *turns, size_t n)
 {
@@ -480,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_an_answer),
 		cmocka_unit_test(test_bad_answers),
 		cmocka_unit_test(test_several_servers),
+		cmocka_unit_test(test_a_silent_server),
 		cmocka_unit_test(test_no_answer_in_time),
 		cmocka_unit_test(test_a_refused_connection),
 		cmocka_unit_test(test_connections_are_kept),

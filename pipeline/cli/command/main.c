@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "io.h"
 #include "mem.h"
 #include "pool.h"
 
@@ -47,5 +49,10 @@ int main(int argc, char **argv)
 		return EXIT_FAILED; /* no descriptor remains for a message */
 	mem_setup();
 	catch_signals();
-	return commands_run(argc, argv);
+	int status = commands_run(argc, argv);
+	if (login_left_a_query()) {
+		fflush(NULL);
+		_exit(status);
+	}
+	return status;
 }

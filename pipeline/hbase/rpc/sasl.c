@@ -377,7 +377,13 @@ int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, 
 	struct sasl *s = mem_calloc(1, sizeof *s);
 	const char *realm = strchr(ticket.principal, '@');
 	char *principal = server_principal(at->host, realm ? realm : "");
-	rc = import_server(principal, &server, err);
+	rc = login_service(principal, false, err);
+	if (rc == RC_CONFIG) {
+		error_prefix(err, "cannot log in: ");
+		step_failed(principal, err);
+	}
+	if (rc == RC_OK)
+		rc = import_server(principal, &server, err);
 	if (rc == RC_OK)
 		rc = wire_send(w, bytes_of(hello, sizeof hello), deadline, err);
 	if (rc == RC_OK)
@@ -483,8 +489,9 @@ static int unwrap(struct sasl *s, struct bytes wrapped, struct error *err)
 	int sealed = 0;
 	OM_uint32 major = gss_unwrap(&minor, s->context, &in, &out, &sealed, NULL);
 
-	/* a repeated, old or missing piece is a supplementary bit, not an error */
+	/* a repeated, old or missing piece is a supplementary bit, and `out` has its bytes */
 	if (major != GSS_S_COMPLETE) {
+		gss_release_buffer(&unused, &out);
 		gss_failed("found a changed or repeated message, expected one that the server "
 			   "protected",
 			   major, minor, err);

@@ -206,9 +206,12 @@ static int try_kerberos(struct hbase *h, const struct hbase_place *at, const cha
 	struct hbase_failure again;
 	struct error unsaid;
 
-	if (use_kerberos(h, h->named_user, NULL, &unsaid))
+	int rc = use_kerberos(h, h->named_user, NULL, &unsaid);
+	if (rc == RC_STOPPED)
+		*err = unsaid;
+	if (rc)
 		return err->code;
-	int rc = call_once(h, at, service, method, message, patience_ms, out, &again, &unsaid);
+	rc = call_once(h, at, service, method, message, patience_ms, out, &again, &unsaid);
 	if (rc && again.trouble == TROUBLE_LOST) {
 		leave_kerberos(h);
 		return err->code;
@@ -219,25 +222,38 @@ static int try_kerberos(struct hbase *h, const struct hbase_place *at, const cha
 	return rc;
 }
 
-/* A server that demands Kerberos gets a second call with a ticket. */
+/* Return true if the first call to a cluster got no answer. */
+static bool is_first_loss(const struct hbase *h, int rc, const struct hbase_failure *why)
+{
+	return rc && !h->kerberos && !h->cluster_id && why->trouble == TROUBLE_LOST;
+}
+
+/*
+ * A server that demands Kerberos gets a second call with a ticket. A server that was silent for
+ * `patience_ms` does not: it would have closed the connection.
+ */
 int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
 		 const char *method, const struct buf *message, int64_t patience_ms,
 		 struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {
+	int64_t until = clock_ms() + patience_ms;
 	int rc = call_once(h, at, service, method, message, patience_ms, out, why, err);
 
-	if (rc && !h->kerberos && !h->cluster_id && why->trouble == TROUBLE_LOST)
+	if (is_first_loss(h, rc, why) && clock_ms() < until)
 		rc = ask_again(h, at, service, method, message, out, why, err);
-	if (rc && !h->kerberos && !h->cluster_id && why->trouble == TROUBLE_LOST)
+	if (is_first_loss(h, rc, why) && clock_ms() < until)
 		rc = try_kerberos(h, at, service, method, message, patience_ms, out, why, err);
 	if (rc == RC_OK || !why->wants_kerberos || h->kerberos)
 		return rc;
 	struct error no_ticket;
-	if (use_kerberos(h, h->named_user, NULL, &no_ticket)) {
+	rc = use_kerberos(h, h->named_user, NULL, &no_ticket);
+	if (rc) {
 		*err = no_ticket;
 		why->trouble = TROUBLE_REFUSED;
-		return error_prefix(err, "%s:%u: the cluster requires Kerberos: ", at->host,
-				    at->port);
+		if (rc != RC_STOPPED)
+			error_prefix(err, "%s:%u: the cluster requires Kerberos: ", at->host,
+				     at->port);
+		return rc;
 	}
 	return call_once(h, at, service, method, message, patience_ms, out, why, err);
 }
@@ -296,9 +312,7 @@ static int ask_registry(struct hbase *h, const struct registry_call *q, struct r
 	return rc;
 }
 
-/*
- * Mark a decoding error as final, because a retry gives the same answer.
- */
+/* Mark a decoding error as final, because a retry gives the same answer. */
 static int unreadable(int rc, const struct registry_call *q, struct hbase_failure *why,
 		      struct error *err)
 {
