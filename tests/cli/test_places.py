@@ -311,5 +311,11 @@ def test_https(bench, tmp_path):
         r = load(bench, out, "--hdfs-ca", tmp_path / "cert.pem")
         assert r.returncode == 0, r.stderr
         assert "manifest.json" in place.files("/x/out")
+        place.tree.users.clear()
+        verify = [bench.program, "verify", out, "--hdfs-user", "eve", "--hdfs-patience", "1s"]
+        r = subprocess.run(verify, capture_output=True, check=False)
+        assert r.returncode == 1 and b"certificate" in r.stdout and not place.tree.users, r.stdout
+        r = subprocess.run([*verify, "--hdfs-ca", tmp_path / "cert.pem"], capture_output=True, check=False)
+        assert r.returncode == 0 and place.tree.users == {"eve"}, (r.stdout, place.tree.users)
     finally:
         place.close()

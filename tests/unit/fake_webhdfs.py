@@ -89,6 +89,7 @@ class Tree:
         self.next_id = 16385
         self.nodes = {}
         self.faults = {}
+        self.users = set()  # of all requests to the NameNode
         self.free = None  # bytes free on all DataNodes; None closes that page
         self.states = []  # the next answers of that page, as of a NameNode that has just started
         self.nodes["/"] = self.node("root", "755")
@@ -190,6 +191,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def name(self, path, query):
         tree, op = self.tree, query["op"]
+        tree.users.add(query["user.name"])
         at_data = op in ("CREATE", "OPEN", "GETFILECHECKSUM")
         fault = None if self.standby else tree.fault(
             path, "busy html garbage huge drip safemode denied " + ("dead old" if at_data else
