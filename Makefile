@@ -230,7 +230,7 @@ scan-metrics: deps
 ## s3-root: kill apply at each of its steps, with a real HBase whose root is in S3
 s3-root: deps
 	@$(SUB) all
-	@SALTMILL_S3_STEP=1 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_s3_root.py
+	@SALTMILL_S3_STEP=1 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_s3_root.py tests/secure/s3_root_secured.py
 
 ## bench: compare saltmill with other programs and with its limits; `make bench ARGS=--quick` takes minutes
 bench:
@@ -400,7 +400,7 @@ brotli/decode.h: base/late_brotlidec.c hfile/only_read.c
 bzlib.h: base/late_bz2.c hfile/only_read.c input/files/block_codec.c input/files/unpack.c
 csv.h: input/csv/csv.c model/job/section_map.c
 curl/curl.h: base/late_curl.c input/kafka/broker_link.c input/kafka/registry.c storage/s3.h storage/webhdfs.h
-gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c storage/webhdfs_token.c
+gssapi/gssapi.h: base/late_gssapi_krb5.c base/login.c hbase/rpc/sasl.c
 gssapi/gssapi_ext.h: base/late_gssapi_krb5.c base/login.c
 iconv.h: model/job/section_source.c input/files/transcode.c advise/init/encoding_of.c advise/init/raw_lines.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c

@@ -224,7 +224,7 @@ struct hbase_bulk {
 	const char *token; /* from hbase_bulk_prepare */
 	const struct hbase_family_file *files;
 	size_t nfiles;
-	/* lets the server act as the user; NULL only on a cluster without Kerberos */
+	/* lets the server act as the user; NULL without Kerberos, or if all files are in s3a:// */
 	const struct hbase_fs_token *fs_token;
 	bool no_replicate;   /* the cluster does not replicate these cells to its peers */
 	int64_t patience_ms; /* longest time for the call */
@@ -232,8 +232,8 @@ struct hbase_bulk {
 /*
  * Bulk load files into a region. The region loads all files or no file. *loaded is false if the
  * region loaded no file and gave no reason. On a secured cluster without a complete `fs_token`, the
- * function returns RC_CONFIG and sends nothing. Otherwise the server would act as HBase's own user,
- * and a refused load could then lose the files.
+ * function returns RC_CONFIG and sends nothing for files in HDFS. Otherwise the server would act as
+ * HBase's own user, and a refused load could then lose the files.
  */
 int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const struct hbase_bulk *load,
 		    bool *loaded, struct hbase_failure *why, struct error *err);

@@ -2,6 +2,7 @@
 is the S3 server.
 """
 
+import contextlib
 import os
 import subprocess
 
@@ -38,9 +39,9 @@ class Rig:
         return sorted(out)
 
 
-@pytest.fixture(scope="module")
-def rig(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hbase-in-s3")
+@contextlib.contextmanager
+def bucket():
+    """Starts S3 with a bucket. Yields its client, the settings of an HBase there, their jars, and the environment of saltmill."""
     found = [str(j) for j in sorted((CACHE / "hadoop_aws-lib").glob("*.jar")) if not j.name.startswith(DOUBLED)]
     assert found, f"no jars in {CACHE / 'hadoop_aws-lib'}: run `make deps` (tests/deps.sh test)"
     s3 = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -51,13 +52,20 @@ def rig(tmp_path_factory):
         client.create_bucket(Bucket=BUCKET)
         settings = {"fs.s3a.endpoint": url, "fs.s3a.endpoint.region": "us-east-1", "fs.s3a.path.style.access": "true",
                     "fs.s3a.access.key": "k", "fs.s3a.secret.key": "s", "fs.s3a.connection.ssl.enabled": "false",
-                    "hbase.wal.dir": f"file://{folder}/wal", "hbase.unsafe.stream.capability.enforce": "false",
-                    "hbase.store.file-tracker.impl": "FILE"}
+                    "hbase.unsafe.stream.capability.enforce": "false", "hbase.store.file-tracker.impl": "FILE"}
         env = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": url}
-        with Cluster(folder, f"s3a://{BUCKET}", settings=settings, more_jars=found) as hbase:
-            yield Rig(hbase, client, env)
+        yield client, settings, found, env
     finally:
         s3.stop()
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hbase-in-s3")
+    with bucket() as (client, settings, found, env):
+        settings["hbase.wal.dir"] = f"file://{folder}/wal"
+        with Cluster(folder, f"s3a://{BUCKET}", settings=settings, more_jars=found) as hbase:
+            yield Rig(hbase, client, env)
 
 
 @pytest.fixture

@@ -287,6 +287,31 @@ static void test_a_silent_server(void **state)
 	hbase_close(h);
 }
 
+/* With Kerberos, only files in S3 need no token of HDFS. Without a server, an allowed call is not sent. */
+static void test_bulk_load_without_a_token(void **state)
+{
+	static const struct hbase_family_file files[] = {{"f", "s3a://b/1"}, {"f", "hdfs://n/2"}};
+	static const struct {
+		size_t first, n;
+		enum hbase_trouble trouble;
+	} cases[] = {{0, 1, TROUBLE_GONE}, {1, 1, TROUBLE_REFUSED}, {0, 2, TROUBLE_REFUSED}};
+	struct hbase h = {.kerberos = true};
+	const struct hbase_region nowhere = {.name = bytes_str("t,,1")};
+	struct hbase_failure why;
+	struct error err;
+	bool loaded;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct hbase_bulk load = {.token = "t",
+						.files = files + cases[i].first,
+						.nfiles = cases[i].n};
+
+		assert_true(hbase_bulk_load(&h, &nowhere, &load, &loaded, &why, &err) < 0);
+		assert_int_equal(why.trouble, cases[i].trouble);
+	}
+}
+
 /* Starts a server with these turns, and returns a connection to it. */
 static struct rpc *start_and_connect(struct server *s, const struct turn *turns, size_t n)
 {
@@ -505,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_bad_answers),
 		cmocka_unit_test(test_several_servers),
 		cmocka_unit_test(test_a_silent_server),
+		cmocka_unit_test(test_bulk_load_without_a_token),
 		cmocka_unit_test(test_no_answer_in_time),
 		cmocka_unit_test(test_a_refused_connection),
 		cmocka_unit_test(test_connections_are_kept),

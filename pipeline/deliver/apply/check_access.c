@@ -155,7 +155,7 @@ static void find_folder(struct applying *a)
 		find(a, "folder", false, "%s", a->result->warnings[i]);
 	if (a->result->nwarnings == before)
 		find(a, "folder", true, "%s: may write", a->kept->uri);
-	if (!hbase_is_secured(a->hbase))
+	if (!hbase_is_secured(a->hbase) || token_is_object(a->kept->uri))
 		return;
 	rc = storage_token(a->kept->storage, a->kept->uri, &token, &err);
 	if (rc)

@@ -135,12 +135,6 @@ int upload_storage(struct applying *a, const char *token, struct error *err)
 				 "HBase keeps its files at %.200s, expected HDFS, s3a:// or "
 				 "file://: use completebulkload for this cluster",
 				 token);
-	if (token_is_object(token) && hbase_is_secured(a->hbase))
-		return error_set(
-			err, RC_CONFIG,
-			"HBase keeps its files at %.200s and uses Kerberos, for which apply "
-			"has no token: use completebulkload for this cluster",
-			token);
 	int rc = choose_upload(a, token, err);
 	if (rc == RC_OK)
 		rc = kept_storage(a->kept, a->upload, &o, err);

@@ -249,8 +249,8 @@ static void say_progress(struct applied *t)
 }
 
 /*
- * Makes the call. On a secured cluster, the call has a delegation token that is less than an hour
- * old.
+ * Makes the call. On a secured cluster with HDFS, the call has a delegation token that is less than an
+ * hour old. S3 has no such tokens, and the region servers use their own credentials of S3.
  */
 static int call(struct applied *t, const struct hbase_region *r, struct hbase_bulk *load,
 		bool *loaded, struct hbase_failure *why, struct error *err)
@@ -258,7 +258,7 @@ static int call(struct applied *t, const struct hbase_region *r, struct hbase_bu
 	struct hbase *h = t->run->hbase;
 	struct storage_token token;
 
-	if (!hbase_is_secured(h))
+	if (!hbase_is_secured(h) || token_is_object(t->token))
 		return hbase_bulk_load(h, r, load, loaded, why, err);
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
 	int rc = storage_token(t->run->storage, t->prefix, &token, err);

@@ -94,6 +94,15 @@ static bool is_complete(const struct hbase_fs_token *t)
 	       strcmp(t->kind, "HDFS_DELEGATION_TOKEN") == 0;
 }
 
+/* Return true if all files are in S3, which has no users, so the server need not act as one. */
+static bool are_objects(const struct hbase_bulk *load)
+{
+	for (size_t i = 0; i < load->nfiles; i++)
+		if (strncmp(load->files[i].path, "s3a://", 6) != 0)
+			return false;
+	return load->nfiles > 0;
+}
+
 int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const struct hbase_bulk *load,
 		    bool *loaded, struct hbase_failure *why, struct error *err)
 {
@@ -103,7 +112,7 @@ int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const struct 
 
 	*loaded = false;
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
-	if (h->kerberos && !is_complete(load->fs_token))
+	if (h->kerberos && !is_complete(load->fs_token) && !are_objects(load))
 		return error_set(
 			err, RC_CONFIG,
 			"found no complete delegation token of HDFS, which a bulk load into "
