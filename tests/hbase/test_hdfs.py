@@ -8,7 +8,8 @@ import subprocess
 import time
 
 import pytest
-from hdfs import Hdfs
+from cluster import wait_until
+from test_load import each_eighth
 
 CONF = pathlib.Path(__file__).resolve().parents[2] / "conf"
 LOAD_SECONDS = 180
@@ -17,9 +18,9 @@ PARTIAL = ".saltmill-partial"
 
 @pytest.fixture
 def load(saltmill, flights_csv, tmp_path):
-    """Returns a function. load(out, *options) loads the flights into HDFS, as ann."""
-    def run(out, *options, start=False):
-        command = [saltmill, "load", CONF / "flights.yaml", flights_csv, "-o", out,
+    """Returns a function. load(out, *options) loads a file of flights, or all of them, into HDFS, as ann."""
+    def run(out, *options, file=flights_csv, start=False):
+        command = [saltmill, "load", CONF / "flights.yaml", file, "-o", out,
                    "--hdfs-user", "ann", "--temp-dir", tmp_path, *options]
         if start:
             return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -29,30 +30,21 @@ def load(saltmill, flights_csv, tmp_path):
 
 @pytest.fixture(scope="module")
 def local(saltmill, flights_csv, tmp_path_factory):
-    out = tmp_path_factory.mktemp("local") / "out"
-    subprocess.run([saltmill, "load", CONF / "flights.yaml", flights_csv, "-o", out],
+    return files_of(saltmill, flights_csv, tmp_path_factory.mktemp("local") / "out")
+
+
+def files_of(saltmill, file, out):
+    """Returns the files of a load of this machine."""
+    subprocess.run([saltmill, "load", CONF / "flights.yaml", file, "-o", out],
                    capture_output=True, timeout=LOAD_SECONDS, check=True)
     return {str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()}
 
 
-@pytest.fixture(scope="module")
-def breakable(tmp_path_factory):
-    """Starts a separate HDFS, which only this test uses."""
-    with Hdfs(tmp_path_factory.mktemp("breakable")) as server:
-        server.make_dirs("/bulk", "1777")
-        yield server
-
-
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def test_into_hbase_from_there(load, local, hdfs, hbase_on_hdfs, tmp_path):
+def test_into_hbase_from_there(saltmill, load, flights_csv, hdfs, hbase_on_hdfs, tmp_path):
     """The load has the same files as a local load, and HBase moves the files."""
-    done = load(hdfs.url("/bulk/flights"))
+    file = each_eighth(flights_csv, tmp_path)
+    local = files_of(saltmill, file, tmp_path / "out")
+    done = load(hdfs.url("/bulk/flights"), file=file)
     assert done.returncode == 0, done.stderr
     assert hdfs.tree("/bulk/flights") == local
     assert hdfs.status("/bulk/flights")["owner"] == "ann"
@@ -72,7 +64,7 @@ def test_killed(load, local, hdfs, moment):
     """Only the sibling folder remains, and the next run removes it."""
     out = f"/bulk/killed-{moment}"
     run = load(hdfs.url(out), start=True)
-    until(lambda: hdfs.status(f"{out}{PARTIAL}/flights/hfiles"))
+    wait_until(lambda: hdfs.status(f"{out}{PARTIAL}/flights/hfiles"), pause=0.02)
     time.sleep(moment)
     os.kill(run.pid, signal.SIGKILL)
     run.communicate()
@@ -100,33 +92,3 @@ def test_quota(load, hdfs):
     assert done.returncode == 1, done.stderr
     assert b"QuotaExceededException" in done.stderr and b"has reached its quota of space" in done.stderr
     assert hdfs.list("/small") == {}
-
-
-def test_namenode_gone(load, breakable, local):
-    """If the DataNode dies during the load, the load prints an error and publishes nothing. After the restart, only the
-    sibling folder exists."""
-    assert load(breakable.url("/bulk/warm")).returncode == 0  # the first write to a new DataNode is slow
-    run = load(breakable.url("/bulk/gone"), "--hdfs-patience", "3", start=True)
-    until(lambda: breakable.status(f"/bulk/gone{PARTIAL}/flights/hfiles"))
-    breakable.namenode.kill()
-    breakable.namenode.wait()
-    try:
-        _, err = run.communicate(timeout=120)
-        assert run.returncode == 1, err
-        assert b"Failed to connect" in err or b"says" in err or b"answers" in err, err
-    finally:
-        breakable.start_namenode()
-        breakable.wait()
-    assert breakable.status("/bulk/gone") is None
-    assert load(breakable.url("/bulk/gone")).returncode == 0
-    assert breakable.tree("/bulk/gone") == local
-
-
-def test_no_datanode(load, breakable):
-    """This is the last test of this HDFS, because no test starts HDFS again."""
-    breakable.datanode.kill()
-    breakable.datanode.wait()
-    done = load(breakable.url("/bulk/alone"), "--hdfs-patience", "2")
-    assert done.returncode == 1, done.stderr
-    assert b"saltmill load: cannot write webhdfs://" in done.stderr, done.stderr
-    assert breakable.status("/bulk/alone") is None

@@ -2,19 +2,20 @@
 
 import contextlib
 import csv
+import signal
 import subprocess
 import threading
-import time
 
 import pytest
+from cluster import wait_until
 from disk import NoDisk, small_disk
 from kills import Moment, new_world
 from oracle import Cells, u32
 from test_apply import Applied, events
+from test_hdfs import PARTIAL, load, local  # noqa: F401  (two are fixtures)
 
 DISK_MB = 16
 SECONDS = 240
-ROOM_SECONDS = 60  # a DataNode reports its space to the NameNode with its heartbeat
 JOB = """\
 source: {csv: {files: [rows.csv]}}
 fields: {id: {type: u32}}
@@ -97,11 +98,14 @@ def test_full_disk(world, tmp_path):
                     status=1)
     assert (tmp_path / "out.saltmill-apply").read_text().count(" put ") < 5
     subprocess.run(["mount", "-o", f"remount,size={8 * DISK_MB}m", world.cold], check=True)
-    end = time.monotonic() + ROOM_SECONDS
-    while (again := one.run("--create", "--check")).returncode == 1 and time.monotonic() < end:
-        assert "enough free space" in again.stderr or "DataNodes of this file failed" in again.stderr, again.stderr
-        time.sleep(1)
-    assert again.returncode == 0, again.stderr
+
+    def has_room():
+        """A DataNode reports its space to the NameNode with its heartbeat."""
+        again = one.run("--create", "--check")
+        assert again.returncode in (0, 1), again.stderr
+        assert not again.returncode or "enough free space" in again.stderr or "DataNodes of this file failed" in again.stderr, again.stderr
+        return again.returncode == 0
+    wait_until(has_room, pause=1)
     one.check("disk:wide", expected)
     one.check_stores("disk:wide")
     assert world.hdfs.tree("/bulk/cold") == {} and world.hdfs.tree("/hbase/staging") == {}
@@ -133,9 +137,51 @@ def test_scanned_server_dies(world, tmp_path):
     for i, (p, begun) in enumerate(scans):
         rest[i].join(SECONDS)
         said[i].join(SECONDS)
-        assert p.wait(1) == 0, p.said
+        assert p.wait(SECONDS) == 0, p.said
         want = subprocess.run([world.saltmill, "scan", tmp_path / "job.yaml", one.out, "--format", "csv", *questions[i]],
                               stdout=subprocess.PIPE, check=True).stdout
         assert begun + p.rest == want, (len(begun + p.rest), len(want), p.said)
         assert "continued after a failure" in p.said, p.said
         assert ("filter " in p.said) == bool(questions[i]), p.said
+
+
+# --- HDFS alone ---
+
+
+@pytest.fixture
+def lonely(world):
+    """Returns the HDFS, without HBase, which no later test needs."""
+    world.hbase.stop()
+    return world.hdfs
+
+
+def test_namenode_gone(load, lonely, local):  # noqa: F811
+    """If the DataNode dies during the load, the load prints an error and publishes nothing. After the restart, only the
+    sibling folder exists."""
+    assert load(lonely.url("/bulk/warm")).returncode == 0  # the first write to a new DataNode is slow
+    run = load(lonely.url("/bulk/gone"), "--hdfs-patience", "3", start=True)
+    wait_until(lambda: lonely.status(f"/bulk/gone{PARTIAL}/flights/hfiles"), pause=0.02)
+    run.send_signal(signal.SIGSTOP)  # otherwise a busy machine may end the load first
+    lonely.namenode.kill()
+    lonely.namenode.wait()
+    run.send_signal(signal.SIGCONT)
+    try:
+        _, err = run.communicate(timeout=120)
+        assert run.returncode == 1, err
+        assert b"Failed to connect" in err or b"says" in err or b"answers" in err, err
+    finally:
+        lonely.start_namenode()
+        lonely.wait()
+    assert lonely.status("/bulk/gone") is None
+    assert load(lonely.url("/bulk/gone")).returncode == 0
+    assert lonely.tree("/bulk/gone") == local
+
+
+def test_no_datanode(load, lonely):  # noqa: F811
+    """This is the last test of these servers, because no test starts the DataNode again."""
+    lonely.datanode.kill()
+    lonely.datanode.wait()
+    done = load(lonely.url("/bulk/alone"), "--hdfs-patience", "2")
+    assert done.returncode == 1, done.stderr
+    assert b"saltmill load: cannot write webhdfs://" in done.stderr, done.stderr
+    assert lonely.status("/bulk/alone") is None
