@@ -362,9 +362,6 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 
 /* --- rows of known columns --- */
 
-/* the fast path accepts shorter values, and the slow path checks longer ones; a power of 2 */
-#define QUICK_BYTES (1u << 16)
-
 /*
  * Return the number of leading bytes that two rows share. Set *follows to true if `row` sorts after
  * `last`. 8 readable bytes must follow each row.
@@ -479,7 +476,7 @@ static inline bool may_be_quick(const struct hfile_writer *w, struct direct_row 
 		r->value_bytes += v->len;
 		next = v->column + 1u;
 	}
-	return fine && longest < QUICK_BYTES;
+	return fine && longest < DIRECT_VALUE_MOST;
 }
 
 /* Update the block's length and the data of its last cell. */
@@ -559,8 +556,10 @@ static inline int put_direct(struct hfile_writer *w, const struct direct_row *r,
 	return rc ? rc : put_values(w, r, n, err);
 }
 
-int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
-		     const struct cell_value *values, size_t count, struct error *err)
+/* Do the same as hfile_add_values, for any open block and any row. */
+static __attribute__((noinline)) int add_any_values(struct hfile_writer *w, struct bytes row,
+						    int64_t ts, const struct cell_value *values,
+						    size_t count, struct error *err)
 {
 	struct direct_row r = {.key = row, .ts = (uint64_t)ts, .values = values, .count = count};
 
@@ -576,14 +575,16 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 	int rc = w->direct.possible ? put_direct(w, &r, err) : put_values(w, &r, 0, err);
 	if (rc)
 		return rc;
-	w->rows++;
-	w->row_deleted = false;
-	w->cells += count;
-	w->value_bytes += r.value_bytes;
-	w->min_ts = ts < w->min_ts ? ts : w->min_ts;
-	w->max_ts = ts > w->max_ts ? ts : w->max_ts;
-	w->earliest_put = ts < w->earliest_put ? ts : w->earliest_put;
+	hfile_writer_count_row(w, ts, count, r.value_bytes);
 	return 0;
+}
+
+int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
+		     const struct cell_value *values, size_t count, struct error *err)
+{
+	if (w->direct.open && __builtin_expect(hfile_direct_add_row(w, row, ts, values, count), 1))
+		return 0;
+	return add_any_values(w, row, ts, values, count, err);
 }
 
 int hfile_add(struct hfile_writer *w, const struct cell *c, struct error *err)

@@ -11,7 +11,10 @@
 #include "quick_diff.h"
 
 #define DIRECT_ROW_MOST 512 /* bytes; a longer row makes the block plain */
+/* the fast path accepts shorter values, and the slow path checks longer ones; a power of 2 */
+#define DIRECT_VALUE_MOST (1u << 16)
 
+struct column_head;
 struct hfile_writer;
 
 /* The open block as a direct block, and its last cell. All sizes are in bytes. */
@@ -27,6 +30,7 @@ struct direct {
 	uint32_t value_bytes;
 	size_t cell_bytes; /* length of the plain block with its header */
 	size_t key_bytes, row_bytes;
+	size_t short_row; /* row_bytes if the next row may take the fast path, else 0 */
 	uint64_t ts;
 	unsigned wait,
 		pause; /* blocks to leave plain from now on, and after the next plain block */
@@ -42,6 +46,11 @@ struct direct_row {
 	size_t count, value_bytes; /* number of values, and the sum of their sizes */
 };
 
+/*
+ * Fill the parts of a column that follow the column before in a row. `same_bytes` is true if both
+ * heads are of one length.
+ */
+void hfile_direct_head(struct column_head *head, bool same_bytes);
 /* Make the open block direct if that is possible. Check `open` afterwards. */
 int hfile_direct_begin(struct hfile_writer *w, size_t row_bytes, struct error *err);
 /*
@@ -49,6 +58,12 @@ int hfile_direct_begin(struct hfile_writer *w, size_t row_bytes, struct error *e
  * added values. The number is 0 also if memory is short, and then the block is not full.
  */
 size_t hfile_direct_add(struct hfile_writer *w, const struct direct_row *row);
+/*
+ * Add a whole row to the open direct block, the bloom filter and the counts. Returns false and
+ * changes nothing if the block ends inside the row, or if the row is unusual or out of order.
+ */
+bool hfile_direct_add_row(struct hfile_writer *w, struct bytes row, int64_t ts,
+			  const struct cell_value *values, size_t count);
 /* Turn the open direct block into a plain block. */
 int hfile_direct_leave(struct hfile_writer *w, struct error *err);
 /*

@@ -136,6 +136,8 @@ static bool make_heads(struct hfile_writer *w, const struct bytes *qualifiers, s
 		memcpy(w->heads[i].start, all.ptr, sizeof w->heads[i].start);
 		w->heads[i].same = common_bytes(before.ptr, all.ptr, least);
 		w->head_most = all.len > w->head_most ? all.len : w->head_most;
+		if (i > 0)
+			hfile_direct_head(&w->heads[i], before.len == all.len);
 	}
 	return true;
 }

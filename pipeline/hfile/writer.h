@@ -47,6 +47,13 @@ struct column_head {
 	uint8_t start[16];
 	struct bytes all;
 	size_t same; /* leading bytes that `all` shares with that of the column before */
+	/*
+	 * The end of a key in a DIFF block, after the cell of the column before: a byte for the
+	 * common length, the bytes that differ, a time difference of 0. `next_bytes` is 0 if they
+	 * do not fit.
+	 */
+	uint8_t next[16];
+	uint8_t next_bytes, next_flag;
 };
 
 struct hfile_writer {
@@ -108,6 +115,19 @@ static inline size_t hfile_writer_open_bytes(const struct hfile_writer *w)
 static inline enum hblock_type hfile_writer_data_type(const struct hfile_options *o)
 {
 	return o->encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED;
+}
+
+/* Count a row of Puts with one time, and the bytes of their values. */
+static inline void hfile_writer_count_row(struct hfile_writer *w, int64_t ts, size_t cells,
+					  size_t value_bytes)
+{
+	w->rows++;
+	w->row_deleted = false;
+	w->cells += cells;
+	w->value_bytes += value_bytes;
+	w->min_ts = ts < w->min_ts ? ts : w->min_ts;
+	w->max_ts = ts > w->max_ts ? ts : w->max_ts;
+	w->earliest_put = ts < w->earliest_put ? ts : w->earliest_put;
 }
 
 /* Write the open data block, and then the index leaf and bloom chunk if they are full. */
