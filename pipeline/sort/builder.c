@@ -13,7 +13,7 @@
 
 #include "pool.h"
 
-enum { BUFFER_START_BYTES = 1 << 20, HUGE_PAGE_BYTES = 2 << 20, PREFETCH_ENTRIES = 20 };
+enum { BUFFER_START_BYTES = 1 << 20, HUGE_PAGE_BYTES = 2 << 20 };
 
 static const size_t record_limit_bytes = (size_t)1 << 30;
 
@@ -134,31 +134,6 @@ int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *r
 	return run_writer_spill(w, run, b->spill, b->spill_buf, SPILL_BUFFER_BYTES, err);
 }
 
-/* Prefetch the cache lines of a record. A short record is in one or two cache lines. */
-static inline void prefetch_record(const uint8_t *p)
-{
-	__builtin_prefetch(p);
-	__builtin_prefetch(p + 48);
-}
-
-static int write_sorted(struct run_builder *b, struct run_writer *w, struct error *err)
-{
-	const struct radix *x = b->radix;
-	const struct sort_entry *e = x->entries;
-
-	for (size_t i = 0; i < b->records; i++) {
-		if (i + PREFETCH_ENTRIES < b->records)
-			prefetch_record(x->base + e[i + PREFETCH_ENTRIES].at);
-		const uint8_t *p = x->base + e[i].at;
-		struct record_item it = {.large = record_is_aside(p)};
-		record_read(&x->codec, p, &it.rec);
-		int rc = run_writer_put(w, &it, err);
-		if (rc)
-			return rc;
-	}
-	return run_writer_end(w, err);
-}
-
 static struct record_codec builder_codec(const struct run_builder *b)
 {
 	return (struct record_codec){.seq_base =
@@ -220,7 +195,9 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 	struct run_writer w;
 	rc = run_builder_begin(b, &w, run, b->used + PACKED_EXTRA_BYTES * b->records, err);
 	if (rc == RC_OK)
-		rc = write_sorted(b, &w, err);
+		rc = run_writer_put_sorted(&w, b->radix, b->records, err);
+	if (rc == RC_OK)
+		rc = run_writer_end(&w, err);
 	run_writer_release(&w);
 	b->spilled_bytes += run->data ? 0 : run->bytes;
 	b->used = 0;

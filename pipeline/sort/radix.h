@@ -28,5 +28,10 @@ struct radix {
  * order, and *span gets the span of all records. If `w` is not lost, `w` already has this span.
  */
 void radix_sort(struct radix *x, size_t n, const struct span_watch *w, struct key_span *span);
+/*
+ * Append the `n` sorted records to a run that is still empty. SLACK_BYTES after the last record
+ * must be readable.
+ */
+int run_writer_put_sorted(struct run_writer *w, const struct radix *x, size_t n, struct error *err);
 
 #endif

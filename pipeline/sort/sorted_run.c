@@ -2,6 +2,7 @@
  * sorted_run.c - write a run and its seek index
  */
 #include "sorted_run.h"
+#include "radix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,8 @@
 
 #include "io.h"
 #include "bytes.h"
+
+enum { PREFETCH_ENTRIES = 20 };
 
 void spill_close(struct spill *s)
 {
@@ -177,12 +180,21 @@ static int writer_flush(struct run_writer *w, struct error *err)
 }
 
 /* Write a record that is larger than the buffer, without a copy of the payload. */
-static int put_large(struct run_writer *w, const struct record *r, uint8_t *end, struct error *err)
+static int put_large(struct run_writer *w, struct bytes payload, uint8_t *end, struct error *err)
 {
 	w->used = (size_t)(end - w->buf);
 	int rc = writer_flush(w, err);
-	w->flushed += r->payload.len;
-	return rc ? rc : spill_write(w->spill, r->payload.ptr, r->payload.len, err);
+	w->flushed += payload.len;
+	return rc ? rc : spill_write(w->spill, payload.ptr, payload.len, err);
+}
+
+/* Weigh a copy, so that the compiler can keep the caller's record in registers. */
+static inline uint64_t weigh_in_registers(const struct weigher *w, const struct record_item *it)
+{
+	if (__builtin_expect(!it->large && weight_is_usual(&w->usual, &it->rec), 1))
+		return weigh_usual(&w->usual, &it->rec);
+	struct record_item copy = *it;
+	return weigh_item(w, &copy);
 }
 
 static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
@@ -192,12 +204,10 @@ static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 }
 
 /* Write a record. tail is the part of its string that differs from the previous string. */
-static inline __attribute__((always_inline)) int put(struct run_writer *w,
-						     const struct record_item *it,
-						     struct bytes string, size_t shared,
-						     const uint8_t *tail, struct error *err)
+static inline __attribute__((always_inline)) int
+put(struct run_writer *w, const struct run_codec *codec, const struct record_item *it,
+    struct bytes string, size_t shared, const uint8_t *tail, struct error *err)
 {
-	const struct run_codec *codec = &w->run->codec;
 	const struct record *r = &it->rec;
 	size_t code = it->large ? 0 : r->payload.len + 1, tail_bytes = string.len - shared;
 	size_t len =
@@ -210,7 +220,7 @@ static inline __attribute__((always_inline)) int put(struct run_writer *w,
 		tail_bytes = string.len;
 		len = packed_header_bytes(codec, 0, tail_bytes, code) + tail_bytes + r->payload.len;
 	}
-	w->weight += weigh_item(&w->weigher, it);
+	w->weight += weigh_in_registers(&w->weigher, it);
 	w->run->records++;
 	if (w->used + len > w->cap) {
 		int rc = writer_flush(w, err);
@@ -221,26 +231,59 @@ static inline __attribute__((always_inline)) int put(struct run_writer *w,
 	uint8_t *p = packed_write_header(codec, shared, tail_bytes, code, r->seq, w->buf + w->used);
 	copy_with_slack(p, tail, tail_bytes);
 	if (len > w->cap)
-		return put_large(w, r, p + tail_bytes, err);
+		return put_large(w, r->payload, p + tail_bytes, err);
 	copy_with_slack(p + tail_bytes, r->payload.ptr, r->payload.len);
 	w->used += len;
 	return RC_OK;
 }
 
-static inline struct bytes string_of(const struct run_writer *w, const struct record *r)
+static inline struct bytes string_of(const struct run_codec *codec, const struct record *r)
 {
-	return bytes_of(r->key.ptr, r->key.len + w->run->codec.secondary_bytes);
+	return bytes_of(r->key.ptr, r->key.len + codec->secondary_bytes);
 }
 
 int run_writer_put(struct run_writer *w, const struct record_item *it, struct error *err)
 {
-	struct bytes string = string_of(w, &it->rec);
+	const struct run_codec *codec = &w->run->codec;
+	struct bytes string = string_of(codec, &it->rec);
 	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
-	int rc = put(w, it, string, shared, string.ptr + shared, err);
+	int rc = put(w, codec, it, string, shared, string.ptr + shared, err);
 
 	copy_with_slack(w->last, string.ptr, string.len);
 	w->last_bytes = string.len;
 	return rc;
+}
+
+/* Prefetch the cache lines of a record. A short record is in one or two cache lines. */
+static inline void prefetch_record(const uint8_t *p)
+{
+	__builtin_prefetch(p);
+	__builtin_prefetch(p + 48);
+}
+
+int run_writer_put_sorted(struct run_writer *w, const struct radix *x, size_t n, struct error *err)
+{
+	/* copies, because a store to the run may not change them */
+	const struct run_codec codec = w->run->codec;
+	const struct record_codec from = x->codec;
+	const uint8_t *base = x->base;
+	const struct sort_entry *e = x->entries;
+	struct bytes last = {w->last, 0};
+
+	for (size_t i = 0; i < n; i++) {
+		if (i + PREFETCH_ENTRIES < n)
+			prefetch_record(base + e[i + PREFETCH_ENTRIES].at);
+		const uint8_t *p = base + e[i].at;
+		struct record_item it = {.large = record_is_aside(p)};
+		record_read(&from, p, &it.rec);
+		struct bytes string = string_of(&codec, &it.rec);
+		size_t shared = shared_bytes(last, string);
+		int rc = put(w, &codec, &it, string, shared, string.ptr + shared, err);
+		if (rc)
+			return rc;
+		last = string;
+	}
+	return RC_OK;
 }
 
 int run_writer_append(struct run_writer *w, struct bytes packed, struct error *err)
