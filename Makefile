@@ -18,7 +18,7 @@ endif
 # The compiler's name without a program that starts it, such as ccache, and without options.
 B      := build/$(notdir $(firstword $(filter-out ccache distcc %/ccache %/distcc,$(CC))))-$(FLAVOR)
 
-# A release is compiled with hardening, because it reads untrusted files.
+# A release is compiled with hardening, because it reads untrusted files. `make test` adds STRICT=-Werror.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 -fPIE
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 DEBUG_INFO := -g
@@ -27,13 +27,9 @@ LINK_release := $(HARDEN_LINK)
 # `make bench ARGS=hardening` measures the cost of hardening with this build.
 OPT_bare    := -O3 -g -fno-stack-protector -fno-pie
 LINK_bare   := -no-pie
-# The simulation replaces the functions of libc by name, so the compiler must not inline checks.
-NO_CHECKS   := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=0
-OPT_dev     := -O1 -g -Werror $(NO_CHECKS)
+OPT_dev     := -O1 -g -Werror
 # The reports of sanitizers need names and lines, and no types.
 OPT_asan    := -O1 -g1 -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
-# Long simulations need speed. `make test` simulates with the objects of dev.
-OPT_sim     := -O2 -g $(NO_CHECKS)
 OPT_tsan    := -O1 -g1 -Werror -fsanitize=thread
 # gold links the many test programs with a quarter of the work of GNU ld.
 GOLD        := $(if $(shell command -v ld.gold),-fuse-ld=gold)
@@ -43,7 +39,7 @@ OPT_lib     := -O3 $(DEBUG_INFO) $(filter-out -fPIE,$(HARDEN)) -fPIC -fvisibilit
 LINK_lib    := -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs
 OPT_cover   := -O0 -fprofile-instr-generate -fcoverage-mapping
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strings -Wvla \
-        -Wswitch-enum -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes
+        -Wswitch-enum -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes $(STRICT)
 VERSION := 0.1.0
 STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # A file includes headers of its own folder by name, doors (include/) by name, and headers that its
@@ -76,7 +72,7 @@ BENCH := $(sort $(wildcard tests/bench/*.c))
 SIMULATE := $(sort $(wildcard tests/simulate/*.c))
 SRC  := $(ALL_C) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay_corpus.c $(BENCH) $(SIMULATE)
 REPLAY   := $(FUZZ:%.c=$(B)/%.replay)
-# ThreadSanitizer checks the tests that start threads. The unit tests of dev fail if one is missing in the list.
+# ThreadSanitizer checks the tests that start threads. The unit tests of dev and asan fail if one is missing in the list.
 ifeq ($(FLAVOR),tsan)
 UNIT_BIN := $(patsubst %,$(B)/tests/unit/%,$(shell cat tests/unit/threads.txt))
 REPLAY   :=
@@ -170,7 +166,7 @@ asan tsan: deps-build
 	@$(SUB) FLAVOR=$@ CC=gcc unit-bins
 	@tests/run.sh unit FLAVOR=$@
 
-## test: all tests: check, sanitizers, command line, real HBase, HDFS, Kafka and Spark
+## test: all tests: sanitizers, simulation, command line, real HBase, HDFS, Kafka and Spark
 test: deps-build
 	@tests/run.sh all
 
@@ -273,26 +269,27 @@ build/preload.so build/threads.so:
 	@echo '  CC    $<'
 	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $(filter %.c,$^)
 
-# The simulated world replaces the files below HBase's session and, by the linker, functions of libc.
+# The simulated world replaces the files below HBase's session and, by the linker, functions of libc. A hardened object
+# may call NAME as __NAME_chk. This name has no replacement unless the world defines it, so the link fails.
 SIM_ROOMS := $(filter-out pipeline/hbase/rpc/rpc.c $(DOOR),$(LINKED))
 SIM_CALLS := $(shell grep -oh '__wrap_[a-z_0-9]*' $(SIMULATE) | sed s/__wrap_// | sort -u)
 $(B)/simulate: $(SIMULATE:%.c=$(B)/%.o) $(SIM_ROOMS:%.c=$(B)/%.o)
-	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -no-pie -Wl,-z,now $(SIM_CALLS:%=-Wl,--wrap=%) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(filter-out -lrdkafka -lcurl,$(LATE_LIBS))
-$(SIMULATE:%.c=$(B)/%.o): CFLAGS += -Wno-missing-prototypes
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -no-pie -Wl,-z,now $(SIM_CALLS:%=-Wl,--wrap=%) $(SIM_CALLS:%=-Wl,--wrap=__%_chk) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(filter-out -lrdkafka -lcurl,$(LATE_LIBS))
+$(SIMULATE:%.c=$(B)/%.o): CFLAGS += -Wno-missing-prototypes -U_FORTIFY_SOURCE # fibers leave their stacks
 ## simulate: run histories in a simulated world (takes minutes; SEEDS=0:10000, ARGS=--loud prints each step)
 simulate:
-	@$(SUB) FLAVOR=sim CC=gcc build/gcc-sim/simulate
-	@build/gcc-sim/simulate $(ARGS) $(or $(SEEDS),0:10000)
+	@$(SUB) CC=gcc build/gcc-release/simulate
+	@build/gcc-release/simulate $(ARGS) $(or $(SEEDS),0:10000)
 
 ## simulate-bugs: plant bugs in a copy, and check that the simulation finds each; takes minutes
 simulate-bugs:
-	@$(SUB) FLAVOR=sim CC=gcc build/gcc-sim/simulate
+	@$(SUB) CC=gcc build/gcc-release/simulate
 	@python3 tests/simulate/bugs.py $(ARGS)
 
 ## mutants: change the program in N=1000 places, and count the changes that the tests find (takes hours; ARGS="--only sort")
 mutants: deps
 	@$(SUB) FLAVOR=dev CC=gcc unit-bins
-	@$(SUB) FLAVOR=sim CC=gcc build/gcc-sim/simulate
+	@$(SUB) CC=gcc build/gcc-release/simulate
 	@python3 tests/mutants.py -n $(or $(N),1000) $(ARGS)
 
 ## kills: run apply while servers die, disks fill up, regions split and move [ARGS="--moments 50 --record FILE"]

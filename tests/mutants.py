@@ -143,7 +143,7 @@ class Tests:
         link_one = command("dev", f"tests/unit/{one}.c", f"build/gcc-dev/tests/unit/{one}")
         self.links = {p: re.sub(rf"\b{one}\b", p.name, link_one) for p in self.programs}
         self.program = quick or command("dev", "pipeline/cli/command/main.c", "build/gcc-dev/saltmill")
-        self.simulation = quick or command("sim", "tests/simulate/main.c", "build/gcc-sim/simulate")
+        self.simulation = quick or command("release", "tests/simulate/main.c", "build/gcc-release/simulate")
         self.seconds, self.plains, self.failing = {}, {}, set()
         python = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill") / "venv/bin/python"
         self.python = str(python) if python.exists() else None
@@ -168,7 +168,7 @@ class Tests:
         if self.quick:
             return
         for histories in HISTORIES:
-            if SIMULATED & places and run([str(ROOT / "build/gcc-sim/simulate"), *histories], 100, user=None):
+            if SIMULATED & places and run([str(ROOT / "build/gcc-release/simulate"), *histories], 100, user=None):
                 raise SystemExit("the simulation fails without a mutant")
         if not self.python:
             raise SystemExit("found no Python with pytest; enter `make deps`")
@@ -276,8 +276,8 @@ def judge(tests, mutant):
         if tests.quick:
             return mutant, "survived", ""
         if mutant.place in SIMULATED:
-            compile_("sim", mutant.file, source, folder / "sim.o")
-            link(tests.simulation, "sim", mutant.file, folder / "sim.o", program)
+            compile_("release", mutant.file, source, folder / "sim.o")
+            link(tests.simulation, "release", mutant.file, folder / "sim.o", program)
             for histories in HISTORIES:
                 why = run([str(program), *histories], 100, user=None)
                 if why:

@@ -34,6 +34,12 @@ run() { # COMMAND...: in a process group of its own, so that it is stopped whole
 
 make_() { run make --no-print-directory -j"$(nproc)" "$@"; }
 
+# The suites test the release. No warning of its optimizer passes.
+release() { make_ STRICT=-Werror CC=gcc "$@"; }
+
+# The unit tests that check less with a sanitizer, such as those whose allocations fail.
+plain() { grep -lE 'failing_malloc\.h|__SANITIZE_ADDRESS__' tests/unit/test_*.c | sed 's|.*/\(.*\)\.c$|\1|'; }
+
 unit() { # FLAVOR: test programs and corpora, one a processor at a time, the longest first
 	for t in sort_rank input_source_pieces splitter_plan splitter_divide sort_merge; do
 		echo "build/gcc-$1/tests/unit/test_$t"
@@ -43,17 +49,20 @@ unit() { # FLAVOR: test programs and corpora, one a processor at a time, the lon
 		case $t in */fuzz_*) t=$t.replay ;; esac
 		echo "$t"
 	done | awk '!seen[$0]++' "$log/$1.long" - >"$log/$1.programs"
-	if [ "$1" = tsan ]; then # the others have one thread
-		awk -v path="build/gcc-$1/tests/unit/" 'NR == FNR { has[path $0]; next } $0 in has' \
-			tests/unit/threads.txt "$log/$1.programs" >"$log/$1.some" && mv "$log/$1.some" "$log/$1.programs"
-	fi
+	case $1 in
+	tsan) cat tests/unit/threads.txt ;; # the others have one thread
+	release) plain ;;                   # asan runs all
+	*) sed 's|.*/||' "$log/$1.programs" ;;
+	esac >"$log/$1.names"
+	awk -F/ 'NR == FNR { has[$0]; next } $NF in has' "$log/$1.names" "$log/$1.programs" >"$log/$1.some" &&
+		mv "$log/$1.some" "$log/$1.programs"
 	rm -f "$log/$1"-*.status "$log/$1"-*.log "$log/$1"-*.threads # of an earlier run
 	# shellcheck disable=SC2016
 	run xargs -a "$log/$1.programs" -P "$(nproc)" -I@ sh -c '
 		name=${2##*/} out=$1-${2##*/} corpus=${2##*/fuzz_}
 		case $1:$name in
 		*.replay) find "tests/fuzz/corpus/${corpus%.replay}" -type f -exec "$2" {} + ;;
-		*/dev:*) LD_PRELOAD=$PWD/build/threads.so SALTMILL_THREADS=$out.threads "$2" ;;
+		*/dev:* | */asan:*) ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/build/threads.so SALTMILL_THREADS=$out.threads "$2" ;;
 		*) "$2" ;;
 		esac >"$out.log" 2>&1
 		echo $? >"$out.status"' sh "$log/$1" @ || report "$1: not all tests were started" 1 0 1 0 /dev/null
@@ -73,7 +82,7 @@ unit() { # FLAVOR: test programs and corpora, one a processor at a time, the lon
 		# the reason is the line that the test printed before
 		grep -B 1 '^\[  SKIPPED \] [^0-9 ]' "$out.log" | grep -v '^\[\|^--$' | sed "s/^/    $1 skipped: /"
 	done <"$log/$1.programs"
-	[ "$1" = dev ] || return
+	case $1 in tsan | release) return ;; esac
 	for t in "$log/$1"-*.threads; do
 		t=${t#"$log/$1-"}
 		echo "${t%.threads}"
@@ -98,7 +107,7 @@ pytests() { # FOLDER [OPTION...]
 # Installs the packages of all tests, and builds the program.
 prepare() {
 	echo "  installing packages while the first tests run ($log/prepare.log)"
-	make_ deps all >"$log/prepare.log" 2>&1
+	release deps all >"$log/prepare.log" 2>&1
 	status=$?
 	report "packages and program" $status $((status == 0)) $((status != 0)) 0 "$log/prepare.log"
 	echo $status >"$log/prepared"
@@ -123,11 +132,11 @@ servers() { # SUITE...
 
 # Runs a sample of simulated histories, and the seeds that once failed.
 simulation() {
-	make_ FLAVOR=dev CC=gcc build/gcc-dev/simulate >"$log/build-sim.log" 2>&1 ||
+	release build/gcc-release/simulate >"$log/build-sim.log" 2>&1 ||
 		{ report "build simulation" 1 0 1 0 "$log/build-sim.log"; return; }
 	for part in "--seeds tests/simulate/seeds.txt" "--twice 0:100" 1000:2000; do
 		# shellcheck disable=SC2086
-		run build/gcc-dev/simulate $part >"$log/simulate.log" 2>&1
+		run build/gcc-release/simulate $part >"$log/simulate.log" 2>&1
 		status=$?
 		failed=$(sed -n 's/.* \([0-9]*\) violations$/\1/p' "$log/simulate.log" | tail -n 1)
 		ran=$(sed -n 's/^\([0-9]*\) histories.*/\1/p' "$log/simulate.log" | tail -n 1)
@@ -135,19 +144,27 @@ simulation() {
 	done
 }
 
+# The simulation and the checks use the objects of the program.
 computing() {
 	yields='nice -n 10'
-	for f in dev asan tsan; do
+	for f in asan tsan; do
 		make_ FLAVOR=$f CC=gcc unit-bins >"$log/build-$f.log" 2>&1 ||
 			{ report "build $f" 1 0 1 0 "$log/build-$f.log"; continue; }
 		unit $f
 	done
-	make_ FLAVOR=dev CC=gcc headers layers format-check symbols house >"$log/layers.log" 2>&1
-	report "headers, layers, format, symbols, figures" $? 1 0 0 "$log/layers.log"
 	make_ FLAVOR=dev CC=clang OPT_dev='-fsyntax-only -Werror' objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
+	prepared || return
+	# shellcheck disable=SC2046
+	if release $(plain | sed 's|^|build/gcc-release/tests/unit/|') >"$log/build-release.log" 2>&1; then
+		unit release
+	else
+		report "build release" 1 0 1 0 "$log/build-release.log"
+	fi
+	release headers layers format-check symbols house >"$log/layers.log" 2>&1
+	report "headers, layers, format, symbols, figures" $? 1 0 0 "$log/layers.log"
 	simulation
-	prepared && cli
+	cli
 }
 
 # Background processes of a shell ignore interrupts, so the script stops a lane with another signal.

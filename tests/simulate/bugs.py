@@ -99,11 +99,11 @@ BUGS = {
 
 
 def build(tree, program):
-    done = subprocess.run(["make", "-j2", "FLAVOR=sim", "CC=gcc", "build/gcc-sim/simulate"], cwd=tree,
+    done = subprocess.run(["make", "-j2", "CC=gcc", "build/gcc-release/simulate"], cwd=tree,
                           capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stdout + done.stderr)
-    return shutil.copy(tree / "build/gcc-sim/simulate", program)
+    return shutil.copy(tree / "build/gcc-release/simulate", program)
 
 
 def violation(program, *histories):
@@ -152,7 +152,7 @@ def main():
         folder = pathlib.Path(folder)
         tree = folder / "tree"
         shutil.copytree(HERE, tree, symlinks=True, ignore=lambda d, names: {".git", *(
-            n for n in names if d == str(HERE / "build") and n not in ("gcc-sim", "guide_chapters.c"))})
+            n for n in names if d == str(HERE / "build") and n not in ("gcc-release", "guide_chapters.c"))})
         sound = build(tree, folder / "sound")
         searches = []
         for name, (path, there, instead, noted) in BUGS.items():

@@ -151,6 +151,17 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
 	return disk_open_at(disk_base(folder), path, flags, mode);
 }
 
+/* a hardened object calls these if the flags are no constant */
+int __wrap___open_2(const char *path, int flags)
+{
+	return disk_open_at(disk_base(AT_FDCWD), path, flags, 0);
+}
+
+int __wrap___openat_2(int folder, const char *path, int flags)
+{
+	return disk_open_at(disk_base(folder), path, flags, 0);
+}
+
 int __real_close(int fd);
 int __wrap_close(int fd)
 {

@@ -473,7 +473,7 @@ static void rivals(void **state)
 	enum { ROWS = 20000 };
 	const struct plan_options o = {.rule.count = 20};
 	struct sample *s = sample_new(SKETCH_K, 1, NULL);
-	char(*keys)[8] = mem_alloc(ROWS * sizeof *keys);
+	char(*keys)[9] = mem_alloc(ROWS * sizeof *keys);
 	struct plan p;
 	struct error err;
 	(void)state;
