@@ -38,7 +38,7 @@ make_() { run make --no-print-directory -j"$(nproc)" "$@"; }
 release() { make_ STRICT=-Werror CC=gcc "$@"; }
 
 # The unit tests that check less with a sanitizer, such as those whose allocations fail.
-plain() { grep -lE 'failing_malloc\.h|__SANITIZE_ADDRESS__' tests/unit/test_*.c | sed 's|.*/\(.*\)\.c$|\1|'; }
+plain() { grep -lE '(failing_malloc|sort_rig)\.h|__SANITIZE_ADDRESS__' tests/unit/test_*.c | sed 's|.*/\(.*\)\.c$|\1|'; }
 
 unit() { # FLAVOR: test programs and corpora, one a processor at a time, the longest first
 	for t in sort_rank input_source_pieces splitter_plan splitter_divide sort_merge; do

@@ -39,6 +39,8 @@ static void expect_same(const struct setup *setup, struct bytes text, const stru
 
 #ifdef __SANITIZE_THREAD__ /* one thread reads these inputs */
 #define ROUNDS(n) ((n) / 20)
+#elif defined(__SANITIZE_ADDRESS__) /* make fuzz T=pieces and T=csv look for more */
+#define ROUNDS(n) ((n) / 10)
 #else
 #define ROUNDS(n) (n)
 #endif

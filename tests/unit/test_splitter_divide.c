@@ -19,7 +19,7 @@
 #define COUNT(a) (sizeof a / sizeof((a)[0]))
 
 /* salt | entity | time */
-#ifdef __SANITIZE_THREAD__ /* ten times as slow */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* ten times as slow */
 #define ROUNDS 2
 #else
 #define ROUNDS 6
