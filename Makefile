@@ -18,7 +18,8 @@ endif
 # The compiler's name without a program that starts it, such as ccache, and without options.
 B      := build/$(notdir $(firstword $(filter-out ccache distcc %/ccache %/distcc,$(CC))))-$(FLAVOR)
 
-# A release is compiled with hardening, because it reads untrusted files. `make test` adds STRICT=-Werror.
+# A release is compiled with hardening, because it reads untrusted files. `make test` adds STRICT=-Werror
+# and DEBUG_INFO=-g1.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 -fPIE
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 DEBUG_INFO := -g

@@ -23,7 +23,7 @@ def make(*targets):
     """Runs make. The lanes of `make test` build the library at the same time, so each waits for the other."""
     with open(ROOT / "build" / "library.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        run("make", "--no-print-directory", *targets, cwd=ROOT)
+        run("make", "--no-print-directory", "DEBUG_INFO=", *targets, cwd=ROOT)
 
 
 def programs(chapter):

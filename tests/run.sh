@@ -34,8 +34,8 @@ run() { # COMMAND...: in a process group of its own, so that it is stopped whole
 
 make_() { run make --no-print-directory -j"$(nproc)" "$@"; }
 
-# The suites test the release. No warning of its optimizer passes.
-release() { make_ STRICT=-Werror CC=gcc "$@"; }
+# The suites test the release. No warning of its optimizer passes. The lines of stacks need no types.
+release() { make_ STRICT=-Werror DEBUG_INFO=-g1 CC=gcc "$@"; }
 
 # The unit tests that check less with a sanitizer, such as those whose allocations fail.
 plain() { grep -lE '(failing_malloc|sort_rig)\.h|__SANITIZE_ADDRESS__' tests/unit/test_*.c | sed 's|.*/\(.*\)\.c$|\1|'; }
