@@ -32,7 +32,7 @@ def inputs(tmp_path_factory):
 @pytest.mark.parametrize("name", faults.names())
 def test_calls_that_fail(name, inputs, tmp_path):
     alone = name in faults.SCENARIOS
-    sample, campaigns = (6, faults.CAMPAIGNS) if alone else (1, faults.CAMPAIGNS[::2])  # brokers need most of a second
+    sample, campaigns = (3, faults.CAMPAIGNS) if alone else (1, faults.CAMPAIGNS[::2])  # brokers need most of a second
     runs, violations = faults.run_scenario(name, inputs, tmp_path, sample=sample, campaigns=campaigns, say=print)
     assert runs > 0 and not violations, faults.report(violations)
 
