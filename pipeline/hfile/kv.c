@@ -77,12 +77,11 @@ bool hfile_kv_parse(const uint8_t *p, const uint8_t *end, struct kv *out)
 
 bool hfile_kv_tags_fit(struct bytes tags)
 {
-	const uint8_t *p = tags.ptr, *end = p + tags.len;
+	for (size_t i = 0; i < tags.len; i += 2 + get_be16(tags.ptr + i)) {
+		size_t room = tags.len - i;
 
-	while (p < end) {
-		if (end - p < 3 || get_be16(p) < 1 || get_be16(p) > end - p - 2)
+		if (room < 3 || get_be16(tags.ptr + i) < 1 || get_be16(tags.ptr + i) > room - 2)
 			return false;
-		p += 2 + get_be16(p);
 	}
 	return true;
 }
