@@ -24,6 +24,7 @@ tables:
 # waits until the master knows the requests that each server counts
 COUNTERS = f"""\
 name = TableName.valueOf('{TABLE}')
+told = nil
 600.times do
   told = @java.getClusterMetrics.getLiveServerMetrics.values.all? {{ |s|
     @java.getRegionMetrics(s.getServerName, name).all? {{ |m|
@@ -34,6 +35,7 @@ name = TableName.valueOf('{TABLE}')
   break if told
   sleep 0.1
 end
+raise 'the master does not know the requests' unless told
 @java.getClusterMetrics.getLiveServerMetrics.each_value do |s|
   s.getRegionMetrics.each_value do |m|
     next unless String.from_java_bytes(m.getRegionName).start_with?('{TABLE},')
