@@ -229,6 +229,35 @@ static void test_one_process(void **state)
 	assert_int_equal(state_open(&other, "/nowhere/state", false, &err), RC_CONFIG);
 }
 
+/* A reader has no lock. It reads a state while loads begin and end. */
+static void test_reader_beside_loads(void **state)
+{
+	struct state *s = open_state(*state), *seen;
+	struct error err = {0};
+	pid_t child = fork();
+	int status, rc = 0;
+
+	if (child == 0) {
+		for (int i = 0; i < 1000; i++) {
+			intend(s, 10);
+			state_drop(s, &err);
+		}
+		_exit(0);
+	}
+	while (rc == 0 && waitpid(child, &status, WNOHANG) == 0) {
+		rc = state_open(&seen, *state, false, &err);
+		if (rc == 0)
+			state_close(seen);
+	}
+	if (rc) {
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		fail_msg("%s", err.msg);
+	}
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	state_close(s);
+}
+
 /* A process that dies at any step of a change leaves the old content or the new content. */
 static void test_killed(void **state)
 {
@@ -688,6 +717,7 @@ int main(void)
 		TEST(test_bind),
 		TEST(test_several_topics),
 		TEST(test_one_process),
+		TEST(test_reader_beside_loads),
 		TEST(test_killed),
 		TEST(test_damaged),
 		TEST(test_recorded),

@@ -57,15 +57,21 @@ int state_make_folders(struct state *s, struct error *err)
 	return rc ? rc : io_sync_dir(s->dir, err);
 }
 
-/* Read the intent. If a crash left an intent whose load has a record, remove the intent. */
+/*
+ * Read the intent. If a crash left an intent whose load has a record, remove the intent. A reader
+ * has no lock, so the load may end after the reader has seen the file and before it opens the file.
+ */
 static int read_intent(struct state *s, struct error *err)
 {
 	char *path = state_path(s, "intent.json");
+	struct error unsaid;
 	bool there;
 	int rc = io_exists(path, &there, err);
 
 	if (rc == RC_OK && there)
 		rc = load_read(path, &s->intent, &s->arena, err);
+	if (rc && io_exists(path, &there, &unsaid) == RC_OK && !there)
+		rc = RC_OK;
 	mem_free(path);
 	bool recorded = s->intent.name && s->last && strcmp(s->last, s->intent.name) == 0;
 	if (rc == RC_OK && recorded)
