@@ -191,7 +191,12 @@ int storage_token(struct storage *s, const char *uri, struct storage_token *out,
 	*out = (struct storage_token){0};
 	if (s->backend->token)
 		return s->backend->token(s, uri, out, err);
-	return error_set(err, RC_CONFIG, "%s%s gives no delegation token", s->prefix, s->path);
+	return error_set(
+		err, RC_CONFIG,
+		"%s%s: no delegation token: found %s, expected HDFS, which alone gives "
+		"such tokens. A secured HBase reads a load as its user by this token: keep "
+		"HBase's files (hbase.rootdir) and the load's upload in HDFS, or both in S3",
+		s->prefix, s->path, s->backend->remote ? "S3" : "a file system of this machine");
 }
 
 int storage_token_renew(struct storage *s, const struct hadoop_tokens *tokens, bool cancel,

@@ -180,13 +180,28 @@ static void folders(void **state)
 	storage_close(s);
 }
 
+/* Region servers need such a token on a secured cluster, and only HDFS gives one. */
+static void no_token(void **state)
+{
+	struct storage *s = open_at("file:///var/hbase");
+	struct storage_token token;
+
+	(void)state;
+	assert_int_equal(storage_token(s, "file:///var/hbase", &token, &err), RC_CONFIG);
+	assert_non_null(strstr(err.msg, "file:///var/hbase: no delegation token: found a file "
+					"system of this machine, expected HDFS"));
+	assert_non_null(strstr(err.msg, "keep HBase's files (hbase.rootdir) and the load's upload "
+					"in HDFS, or both in S3"));
+	assert_null(token.raw.ptr);
+	storage_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(uris),
-		cmocka_unit_test(written_and_read),
-		cmocka_unit_test(put),
-		cmocka_unit_test(folders),
+		cmocka_unit_test(uris),	    cmocka_unit_test(written_and_read),
+		cmocka_unit_test(put),	    cmocka_unit_test(folders),
+		cmocka_unit_test(no_token),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

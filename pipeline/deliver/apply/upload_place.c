@@ -139,6 +139,11 @@ int upload_storage(struct applying *a, const char *token, struct error *err)
 	if (rc == RC_OK)
 		rc = kept_storage(a->kept, a->upload, &o, err);
 	a->storage = rc == RC_OK ? a->kept->storage : NULL;
+	if (rc == RC_OK && token_is_local(token) && hbase_is_secured(a->hbase)) {
+		struct storage_token none;
+
+		rc = storage_token(a->storage, a->upload, &none, err); /* before the upload */
+	}
 	return rc;
 }
 
