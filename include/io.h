@@ -181,12 +181,36 @@ struct login_ticket {
  */
 int login_ticket(struct login_ticket *out, struct error *err);
 /*
- * Get the ticket for a service into the ticket cache, so that a login needs no KDC: for the principal
- * "hbase/HOST@REALM", or if `by_host` for "HTTP@HOST". Returns RC_CONFIG and libkrb5's reason.
+ * Return a fix, or "", if the servers have no name for a user (KerberosName.java), as for one of
+ * another realm.
  */
-int login_service(const char *service, bool by_host, struct error *err);
+const char *login_rule_advice(const char *said);
+
+/* How login_begin finds a service: */
+enum login_service {
+	LOGIN_PRINCIPAL, /* "hbase/HOST@REALM" is its principal */
+	LOGIN_HOST,	 /* "hbase@HOST": libkrb5 finds the realm, with krb5.conf and the KDC */
+	LOGIN_WEB	 /* "HTTP@HOST": the same, and the messages are those of SPNEGO */
+};
+/* The client's side of a login to a service (RFC 2743). */
+struct login_context {
+	struct gss_ctx_id_struct *context; /* gss_ctx_id_t */
+	struct gss_name_struct *server;	   /* gss_name_t */
+	enum login_service how;
+	struct buf token; /* the next message for the server */
+	bool done;	  /* the server has proved its identity */
+};
 /*
- * Return true if login_ticket or login_service returned RC_STOPPED while libkrb5 waited for the KDC.
+ * Get the ticket for a service, and make the first message to it in out->token. Returns RC_CONFIG
+ * and libkrb5's reason, or as login_ticket RC_STOPPED. The caller releases *out whatever the result.
+ */
+int login_begin(struct login_context *out, const char *service, enum login_service how,
+		struct error *err);
+/* Take the server's answer, and make the next message, which may be empty. */
+int login_continue(struct login_context *c, struct bytes answer, struct error *err);
+void login_context_release(struct login_context *c);
+/*
+ * Return true if login_ticket or login_begin returned RC_STOPPED while libkrb5 waited for the KDC.
  * Its thread still uses libkrb5, so the process must end with _exit.
  */
 bool login_left_a_query(void);
@@ -235,6 +259,11 @@ void token_put(struct buf *b, struct bytes part);
  * may be NULL. The tokens live as long as the process.
  */
 const struct hadoop_tokens *login_tokens(const char **problem);
+/*
+ * Add to *err that a server refused a token of the file, and the command that replaces the file.
+ * `servers` are the command's arguments. Returns err->code.
+ */
+int login_token_refused(const char *servers, struct error *err);
 /* Return true if the login allows the user of a token: no other principal is demanded. */
 bool login_allows(const char *token_user);
 

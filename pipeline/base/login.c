@@ -24,14 +24,16 @@
 static struct login login;
 /*
  * the object identifiers of Kerberos 5 and of the names of its principals (RFC 1964), and of names
- * such as HTTP@HOST (RFC 2743)
+ * such as HTTP@HOST (RFC 2743), and of SPNEGO (RFC 4178)
  */
 static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
 	    name_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01",
-	    host_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04";
+	    host_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04",
+	    spnego_id[] = "\x2b\x06\x01\x05\x05\x02";
 static gss_OID_desc kerberos = {sizeof kerberos_id - 1, kerberos_id},
 		    principal_name = {sizeof name_id - 1, name_id},
-		    host_name = {sizeof host_id - 1, host_id};
+		    host_name = {sizeof host_id - 1, host_id},
+		    spnego = {sizeof spnego_id - 1, spnego_id};
 
 static char *in_file(const char *path)
 {
@@ -127,6 +129,14 @@ static void add_reason(char *why, size_t size, OM_uint32 major, OM_uint32 minor)
 		add_status(why, size, major, GSS_C_GSS_CODE);
 }
 
+const char *login_rule_advice(const char *said)
+{
+	return strstr(said, "No rules applied")
+		       ? "; add a rule for this realm to hadoop.security.auth_to_local of the "
+			 "servers (core-site.xml)"
+		       : "";
+}
+
 static int no_ticket(OM_uint32 major, OM_uint32 minor, struct error *err)
 {
 	char why[400] = "";
@@ -215,7 +225,7 @@ static int check_owner(const struct login_ticket *t, struct error *err)
 struct kdc_query {
 	int (*find)(struct kdc_query *q);
 	char *service; /* of find_service */
-	bool by_host;
+	struct login_context begun;
 	struct login_ticket ticket;
 	struct error err;
 	int rc;
@@ -236,6 +246,7 @@ static void query_free(struct kdc_query *q)
 	pthread_cond_destroy(&q->ended);
 	pthread_mutex_destroy(&q->lock);
 	mem_free(q->service);
+	login_context_release(&q->begun);
 	mem_free(q);
 }
 
@@ -296,6 +307,8 @@ static int query_run(struct kdc_query *model, struct error *err)
 		return RC_STOPPED;
 	}
 	model->ticket = q->ticket;
+	model->begun = q->begun;
+	q->begun = (struct login_context){0};
 	rc = q->rc;
 	if (rc)
 		*err = q->err;
@@ -337,35 +350,91 @@ int login_ticket(struct login_ticket *out, struct error *err)
 	return check_owner(out, err);
 }
 
-/* Make the first token of a login and drop it. The ticket cache then has the ticket of the service. */
-static int find_service(struct kdc_query *q)
-{
-	gss_buffer_desc text = {strlen(q->service), q->service}, token = GSS_C_EMPTY_BUFFER;
-	gss_name_t name = GSS_C_NO_NAME;
-	gss_ctx_id_t context = GSS_C_NO_CONTEXT;
-	OM_uint32 minor = 0, unused,
-		  major = gss_import_name(&minor, &text, q->by_host ? &host_name : &principal_name,
-					  &name);
-	char why[400] = "";
+/* --- the login to a service --- */
 
-	if (!GSS_ERROR(major))
-		major = gss_init_sec_context(&minor, GSS_C_NO_CREDENTIAL, &context, name, &kerberos,
-					     GSS_C_MUTUAL_FLAG, 0, GSS_C_NO_CHANNEL_BINDINGS,
-					     GSS_C_NO_BUFFER, NULL, &token, NULL, NULL);
-	if (GSS_ERROR(major))
-		add_reason(why, sizeof why, major, minor);
-	gss_release_buffer(&unused, &token);
-	gss_release_name(&unused, &name);
-	if (context != GSS_C_NO_CONTEXT)
-		gss_delete_sec_context(&unused, &context, GSS_C_NO_BUFFER);
-	return GSS_ERROR(major) ? error_set(&q->err, RC_CONFIG, "%s", why) : RC_OK;
+/* RFC 4559 and Hadoop ask for less than SASL's layers of protection. */
+static OM_uint32 flags_of(enum login_service how)
+{
+	return how == LOGIN_WEB ? GSS_C_MUTUAL_FLAG | GSS_C_REPLAY_FLAG
+				: GSS_C_MUTUAL_FLAG | GSS_C_REPLAY_FLAG | GSS_C_SEQUENCE_FLAG |
+					  GSS_C_INTEG_FLAG | GSS_C_CONF_FLAG;
 }
 
-int login_service(const char *service, bool by_host, struct error *err)
+/*
+ * Explain a failure. A KDC that has no key "krbtgt/SERVERS@USERS" cannot give tickets of the servers'
+ * realm to this user.
+ */
+static int service_failed(OM_uint32 major, OM_uint32 minor, struct error *err)
+{
+	char why[400] = "";
+
+	add_reason(why, sizeof why, major, minor);
+	const char *gate = strstr(why, "krbtgt/"), *unknown = strstr(why, " not found in Kerberos");
+	if (!gate || !unknown || unknown < gate)
+		return error_set(err, RC_CONFIG, "%s", why);
+	const char *realm = gate + strlen("krbtgt/");
+	return error_set(
+		err, RC_CONFIG,
+		"found no trust path to the servers' realm %.*s: %s; add this principal "
+		"to the KDCs of both realms, name a path in [capaths] of krb5.conf, or log "
+		"in with a principal of the servers' realm",
+		(int)strcspn(realm, "@ "), realm, why);
+}
+
+int login_continue(struct login_context *c, struct bytes answer, struct error *err)
+{
+	gss_buffer_desc in = {answer.len, (void *)(uintptr_t)answer.ptr}, out = GSS_C_EMPTY_BUFFER;
+	OM_uint32 minor = 0, unused, got = 0, want = flags_of(c->how),
+		  major = gss_init_sec_context(&minor, GSS_C_NO_CREDENTIAL, &c->context, c->server,
+					       c->how == LOGIN_WEB ? &spnego : &kerberos, want, 0,
+					       GSS_C_NO_CHANNEL_BINDINGS, &in, NULL, &out, &got,
+					       NULL);
+
+	c->done = major == GSS_S_COMPLETE;
+	c->token.len = 0;
+	if (!GSS_ERROR(major))
+		buf_append(&c->token, out.value, out.length);
+	gss_release_buffer(&unused, &out);
+	if (GSS_ERROR(major))
+		return service_failed(major, minor, err);
+	if (c->done && (got & want) != want)
+		return error_set(err, RC_CONFIG, "the server did not prove its identity");
+	return RC_OK;
+}
+
+void login_context_release(struct login_context *c)
+{
+	OM_uint32 unused;
+
+	if (c->server != GSS_C_NO_NAME)
+		gss_release_name(&unused, &c->server);
+	if (c->context != GSS_C_NO_CONTEXT)
+		gss_delete_sec_context(&unused, &c->context, GSS_C_NO_BUFFER);
+	buf_release(&c->token);
+	*c = (struct login_context){0};
+}
+
+static int find_service(struct kdc_query *q)
+{
+	gss_buffer_desc text = {strlen(q->service), q->service};
+	OM_uint32 minor = 0,
+		  major = gss_import_name(&minor, &text,
+					  q->begun.how == LOGIN_PRINCIPAL ? &principal_name
+									  : &host_name,
+					  &q->begun.server);
+
+	return GSS_ERROR(major) ? service_failed(major, minor, &q->err)
+				: login_continue(&q->begun, (struct bytes){0}, &q->err);
+}
+
+int login_begin(struct login_context *out, const char *service, enum login_service how,
+		struct error *err)
 {
 	struct kdc_query q = {.find = find_service,
 			      .service = mem_strdup(service),
-			      .by_host = by_host};
+			      .begun = {.how = how}};
+	int rc = query_run(&q, err);
 
-	return query_run(&q, err);
+	*out = q.begun;
+	return rc;
 }

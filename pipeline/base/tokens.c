@@ -321,3 +321,15 @@ const struct hadoop_tokens *login_tokens(const char **problem)
 		*problem = f ? f->problem : NULL;
 	return f ? &f->tokens : &none;
 }
+
+int login_token_refused(const char *servers, struct error *err)
+{
+	const char *file = getenv("HADOOP_TOKEN_FILE_LOCATION");
+	struct error said = *err;
+
+	return error_set(err, said.code,
+			 "%s; the refused token is that of %s (HADOOP_TOKEN_FILE_LOCATION): it has "
+			 "ended, or another cluster gave it. Replace it with `saltmill tokens %s "
+			 "%s` and run this command again",
+			 said.msg, file ? file : "", file ? file : "FILE", servers);
+}

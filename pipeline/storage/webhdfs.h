@@ -54,7 +54,7 @@ struct webhdfs_answer {
 	struct buf body;
 	char *location; /* target of a redirection, NULL if none */
 	struct webhdfs_refusal refusal;
-	char why[CURL_ERROR_SIZE + 64];
+	char why[CURL_ERROR_SIZE + 512];
 	bool unresolved; /* true if the host has no address */
 	char *server;	 /* "http://HOST:PORT" of the request */
 };

@@ -143,27 +143,38 @@ static void give_handle(struct webhdfs *w, CURL *c)
 enum proof { BY_URL, BY_TICKET };
 
 /*
- * Get the ticket for the server. libcurl would wait for a silent KDC despite a signal, and reports no
- * reason if there is no ticket.
+ * Return a header that logs in to the server with a ticket (RFC 4559), or NULL. libcurl's own login
+ * would wait for a silent KDC despite a signal, and reports no reason if there is no ticket.
  */
-static bool has_ticket(struct webhdfs_answer *a)
+static struct curl_slist *ticket_header(struct webhdfs_answer *a)
 {
+	struct login_context c;
 	struct error err;
+	struct buf text = {0};
+	struct curl_slist *header = NULL;
 	const char *host = strstr(a->server, "://") + 3;
 	int n = (int)strcspn(host, ":/");
 	char *service = mem_format("HTTP@%.*s", n, host);
-	int rc = login_service(service, true, &err);
+	int rc = login_begin(&c, service, LOGIN_WEB, &err);
 
 	mem_free(service);
 	a->stopped = rc == RC_STOPPED;
 	a->no_ticket = rc && !a->stopped;
+	if (rc == RC_OK) {
+		buf_printf(&text, "Authorization: Negotiate ");
+		text_base64(&text, buf_bytes(&c.token));
+		buf_put(&text, 0);
+		header = curl_slist_append(NULL, (const char *)text.ptr);
+	}
 	if (a->no_ticket) {
 		a->status = 401;
 		snprintf(a->why, sizeof a->why,
-			 "found no ticket for HTTP/%.*s: %.160s; check with `kvno HTTP/%.*s`", n,
+			 "found no ticket for HTTP/%.*s: %.480s; check with `kvno HTTP/%.*s`", n,
 			 host, err.msg, n, host);
 	}
-	return rc == RC_OK;
+	login_context_release(&c);
+	buf_release(&text);
+	return header;
 }
 
 /*
@@ -178,11 +189,13 @@ static void exchange(struct webhdfs *w, const char *method, const char *url, siz
 	answer_clear(a);
 	a->most = most;
 	a->server = server_of(url);
-	if (proof == BY_TICKET && !has_ticket(a))
+	struct curl_slist *header = proof == BY_TICKET ? ticket_header(a) : NULL;
+	if (proof == BY_TICKET && !header)
 		return;
 	/* a handle with a ticket would prove the user to other servers, too */
 	CURL *c = proof == BY_TICKET ? webhdfs_handle(w) : take_handle(w);
 	if (!c) {
+		curl_slist_free_all(header);
 		snprintf(a->why, sizeof a->why, "cannot set up libcurl");
 		return;
 	}
@@ -194,16 +207,15 @@ static void exchange(struct webhdfs *w, const char *method, const char *url, siz
 	curl_easy_setopt(c, CURLOPT_TIMEOUT, seconds);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, a);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->why);
-	if (proof == BY_TICKET) {
-		curl_easy_setopt(c, CURLOPT_HTTPAUTH, CURLAUTH_NEGOTIATE);
-		curl_easy_setopt(c, CURLOPT_USERPWD, ":"); /* the ticket's owner */
-	}
+	if (header)
+		curl_easy_setopt(c, CURLOPT_HTTPHEADER, header);
 	webhdfs_read_answer(c, curl_easy_perform(c), a);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
 	if (proof == BY_TICKET)
 		curl_easy_cleanup(c);
 	else
 		give_handle(w, c);
+	curl_slist_free_all(header);
 }
 
 /* --- the meaning of an answer --- */

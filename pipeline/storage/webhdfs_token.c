@@ -34,12 +34,15 @@ struct webhdfs_token {
 
 /* --- get a token --- */
 
-/* Return the query of a request for a token. Another user than the ticket's needs impersonation. */
+/*
+ * Return the query of a request for a token. Another user than the ticket's needs impersonation. The
+ * server derives the renewer's name from the principal, as it does for the login.
+ */
 static char *token_query(const struct webhdfs *w, const struct login_ticket *t, bool other)
 {
 	struct buf renewer = {0};
 
-	webhdfs_escape(&renewer, t->user);
+	webhdfs_escape(&renewer, t->principal);
 	buf_put(&renewer, 0);
 	char *query = mem_format("op=GETDELEGATIONTOKEN&kind=" KIND "&renewer=%s%s%s",
 				 (const char *)renewer.ptr, other ? "&doas=" : "",
@@ -53,6 +56,7 @@ static int refused(const struct webhdfs *w, const struct webhdfs_answer *a,
 {
 	const char *body = a->body.len ? (const char *)a->body.ptr : "";
 	bool skew = a->body.len && memmem(body, a->body.len, "Clock skew", 10);
+	static const char nameless[] = "No rules applied"; /* KerberosName.java */
 
 	if (a->no_ticket)
 		return error_set(err, RC_CONFIG, "%s requires Kerberos: %s", a->server, a->why);
@@ -64,6 +68,9 @@ static int refused(const struct webhdfs *w, const struct webhdfs_answer *a,
 			       "more than 5 minutes; let both follow one NTP server"
 			     : "; the principal HTTP/HOST must be in its keytab, and its "
 			       "log has the reason");
+	if (a->body.len && memmem(body, a->body.len, nameless, sizeof nameless - 1))
+		return error_set(err, RC_CONFIG, "%s has no name for %s: %s%s", a->server,
+				 t->principal, nameless, login_rule_advice(nameless));
 	webhdfs_refused(w, "get a delegation token for", "/", a, err);
 	return err->code = RC_CONFIG;
 }
@@ -88,6 +95,18 @@ static void keep_token(struct webhdfs *w, const char *text, const struct hadoop_
 	}
 }
 
+/* Copy the name that the NameNode gives the owner of a token, if the token has Hadoop's form. */
+static void name_owner(const char *text, char owner[LOGIN_USER])
+{
+	struct storage_token t;
+	struct buf raw = {0};
+
+	if (token_read(text, &raw, &t) == RC_OK)
+		token_user(&(struct hadoop_token){.identifier = t.identifier, .kind = KIND}, owner,
+			   LOGIN_USER);
+	buf_release(&raw);
+}
+
 /* Get a token with a ticket. */
 static int draw(struct webhdfs *w, struct error *err)
 {
@@ -105,8 +124,10 @@ static int draw(struct webhdfs *w, struct error *err)
 		rc = refused(w, &a, &t, err);
 	if (rc == RC_OK && answer_token(buf_bytes(&a.body), &text, err))
 		rc = error_prefix(err, "%s: ", a.server);
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
+		name_owner((const char *)text.ptr, t.user);
 		keep_token(w, (const char *)text.ptr, NULL, other ? NULL : t.user);
+	}
 	buf_release(&text);
 	webhdfs_answer_release(&a);
 	mem_free(query);
@@ -224,8 +245,17 @@ int webhdfs_login(struct webhdfs *w, double drawn_before_s, struct error *err)
 	int rc = RC_OK;
 
 	pthread_mutex_lock(&w->login_lock);
-	if ((!w->token || w->token->drawn_s < drawn_before_s) && !take_given(w))
+	if ((!w->token || w->token->drawn_s < drawn_before_s) && !take_given(w)) {
+		bool given = w->token && w->token->given;
+
 		rc = draw(w, err);
+		if (rc == RC_CONFIG && given) {
+			char *folder = storage_name(w->place, w->place->path);
+
+			login_token_refused(folder, err);
+			mem_free(folder);
+		}
+	}
 	pthread_mutex_unlock(&w->login_lock);
 	return rc;
 }

@@ -277,7 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	shutdown(ends[0], SHUT_WR);
 	struct wire w = {.fd = ends[1]};
-	int rc = login ? sasl_login_by_token(&s, &w, &token, clock_ms() + WAIT_MS, &why, &err)
+	int rc = login ? sasl_login_by_token(&s, &w, &at, &token, clock_ms() + WAIT_MS, &why, &err)
 		       : sasl_login(&s, &w, &at, clock_ms() + WAIT_MS, &why, &err);
 
 	expect_said(rc, &err);

@@ -18,7 +18,7 @@ import types
 from authority import Authority
 from cluster import ANSWER_SECONDS, OPENS, QUICK, START_SECONDS, Cluster, HBaseError, driver_classes, free_ports, jars, site, stop, tail
 from hdfs import Hdfs
-from kdc import REALM
+from kdc import PARTNER, REALM
 
 HERE = pathlib.Path(__file__).resolve().parent
 VISIBILITY = "org.apache.hadoop.hbase.security.visibility.VisibilityController"
@@ -71,6 +71,8 @@ class SecuredHdfs(Hdfs):
             "hadoop.http.authentication.kerberos.principal": f"HTTP/localhost@{REALM}",
             "hadoop.http.authentication.kerberos.keytab": self.kdc.keytab("HTTP/localhost"),
             "hadoop.http.authentication.simple.anonymous.allowed": "false",
+            # one user of another realm has a name; the others have none
+            "hadoop.security.auth_to_local": f"RULE:[1:$1@$0](visitor@{PARTNER})s/@.*/_partner/\nDEFAULT",
             "hadoop.proxyuser.oozie.hosts": "*",
             "hadoop.proxyuser.oozie.users": "alice"})
         site(self.conf / "ssl-server.xml", {

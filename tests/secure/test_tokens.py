@@ -111,3 +111,38 @@ def test_bad_tokens(rig, run, tokens, tmp_path):
     done = run("tokens", tmp_path / "more", "--hbase", rig.hbase.master, env={"HADOOP_TOKEN_FILE_LOCATION": str(files["ours"])})
     assert done.returncode != 0 and "Token generation only allowed for Kerberos authenticated clients" in done.stderr, done.stderr
     assert not (tmp_path / "more").exists()
+
+
+def test_unknown_master_key(rig, run, loaded, tokens, tmp_path):  # noqa: F811
+    """HBase and HDFS no longer know the key of a token, as after a long time or in another cluster. apply ends, keeps its
+    upload and names the file. It goes on with good tokens."""
+    files, secrets = tokens
+    bad, data = tmp_path / "bad", files["ours"].read_bytes()
+    changed = data.replace(b"alice@EXAMPLE.COM\x18\x01", b"alice@EXAMPLE.COM\x18\x63")  # field 3 of TokenIdentifier, key_id
+    assert changed != data
+    bad.write_bytes(changed)
+    out = loaded("t10")
+    good, env = [{"HADOOP_TOKEN_FILE_LOCATION": str(f)} for f in (files["ours"], bad)]
+    killed = run("apply", out, "--create", *places(rig), env={**good, "SALTMILL_CRASH_AT": "apply-before-sent"})
+    assert killed.returncode == -9, killed.stderr
+    journal = out.parent / "out.saltmill-apply"
+    noted, uploads = journal.read_bytes(), sorted(rig.hdfs.list("/bulk"))
+    refused = run("apply", out, "--create", *places(rig), env=env)
+    assert refused.returncode == 2 and re.search(
+        rf"Unknown master key for token \(id=99\); the refused token is that of {bad} .*Replace it with `saltmill tokens {bad} "
+        rf"--hbase {rig.hbase.master}`", refused.stderr), refused.stderr
+    assert journal.read_bytes() == noted and sorted(rig.hdfs.list("/bulk")) == uploads
+    bad.write_bytes(data)
+    done = run("apply", out, "--create", *places(rig), env=env)
+    assert done.returncode == 0, done.stderr
+    assert not secrets_in((refused.stderr + done.stderr).encode() + journal.read_bytes(), secrets)
+    assert rig.hbase.admin("digest", "t10") == expected()
+    assert len(table_files(rig, "t10")) == len(hfiles(out))
+    # the last two numbers of an identifier of HDFS are those of the token and of its key
+    identifier = parts(files["ours"])[6]
+    bad.write_bytes(data.replace(identifier, identifier[:-1] + b"\x63"))
+    done = run("load", out.parent / "job.yaml", "-o", rig.hdfs.url("/bulk/t10"), "--quiet", env=env)
+    assert done.returncode == 2 and re.search(
+        rf"the refused token is that of {bad} .*Replace it with `saltmill tokens {bad} webhdfs://localhost:{rig.hdfs.http_port}/bulk/t10`",
+        done.stderr), done.stderr
+    assert "t10" not in rig.hdfs.list("/bulk")

@@ -74,7 +74,8 @@ static int greet(struct rpc *c, const struct rpc_user *user, int64_t deadline,
 	int rc = tls_is_demanded() ? wire_secure(&c->wire, c->at.host, deadline, err) : RC_OK;
 
 	if (rc == RC_OK && user->token) {
-		rc = sasl_login_by_token(&c->sasl, &c->wire, user->token, deadline, why, err);
+		rc = sasl_login_by_token(&c->sasl, &c->wire, &c->at, user->token, deadline, why,
+					 err);
 		rpc_put_header(&hello, c->service, NULL);
 	} else if (rc == RC_OK && user->kerberos) {
 		rc = sasl_login(&c->sasl, &c->wire, &c->at, deadline, why, err);

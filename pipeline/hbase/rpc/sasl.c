@@ -33,10 +33,8 @@ struct sasl {
 	size_t taken;	  /* delivered bytes of `plain` */
 };
 
-static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02",
-	    name_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01";
-static gss_OID_desc kerberos = {sizeof kerberos_id - 1, kerberos_id},
-		    principal_name = {sizeof name_id - 1, name_id};
+static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02";
+static gss_OID_desc kerberos = {sizeof kerberos_id - 1, kerberos_id};
 
 static gss_buffer_desc view_of(struct bytes b)
 {
@@ -130,7 +128,10 @@ int sasl_read_refusal(struct wire *w, int64_t deadline, struct hbase_failure *wh
 		rc = receive_text(w, &text, deadline, err);
 	if (rc == RC_OK) {
 		exception_tell(buf_bytes(&name), buf_bytes(&text), why, err);
-		error_prefix(err, "the server refuses the login; its log has the reason: ");
+		struct error said = *err;
+		error_set(err, RC_CONFIG,
+			  "the server refuses the login; its log has the reason: %s%s", said.msg,
+			  login_rule_advice(said.msg));
 	}
 	buf_release(&name);
 	buf_release(&text);
@@ -223,47 +224,47 @@ static int step_failed(const char *principal, struct error *err)
 			    "server principal %s (--server-principal sets another): ", principal);
 }
 
-static int step(struct sasl *s, gss_name_t server, struct bytes in, gss_buffer_t out, bool *done,
-		const char *principal, struct error *err)
+/*
+ * Begin a login with the principal in the realm of the ticket. If its KDC does not know the server,
+ * the server may be in another realm, which krb5.conf or the KDC names.
+ */
+static int begin(struct login_context *c, const char *principal, bool realm_is_given,
+		 struct error *err)
 {
-	gss_buffer_desc token = view_of(in);
-	OM_uint32 flags = GSS_C_MUTUAL_FLAG | GSS_C_REPLAY_FLAG | GSS_C_SEQUENCE_FLAG |
-			  GSS_C_INTEG_FLAG | GSS_C_CONF_FLAG;
-	OM_uint32 minor,
-		got = 0,
-		major = gss_init_sec_context(&minor, GSS_C_NO_CREDENTIAL, &s->context, server,
-					     &kerberos, flags, 0, GSS_C_NO_CHANNEL_BINDINGS, &token,
-					     NULL, out, &got, NULL);
+	int n = (int)strcspn(principal, "/@"), rc = login_begin(c, principal, LOGIN_PRINCIPAL, err);
 
-	*done = major == GSS_S_COMPLETE;
-	if (GSS_ERROR(major)) {
-		gss_failed("cannot log in", major, minor, err);
-		return step_failed(principal, err);
-	}
-	if (*done && (got & flags) != flags)
-		return error_set(err, RC_CONFIG, "%s did not prove its identity", principal);
-	return RC_OK;
+	if (rc != RC_CONFIG || realm_is_given || principal[n] != '/' ||
+	    !strstr(err->msg, "not found in Kerberos database"))
+		return rc;
+	const char *host = principal + n + 1;
+	char *service = mem_format("%.*s@%.*s", n, principal, (int)strcspn(host, "@"), host);
+	struct error other;
+
+	login_context_release(c);
+	rc = login_begin(c, service, LOGIN_HOST, &other);
+	mem_free(service);
+	if (rc == RC_STOPPED || (rc && strstr(other.msg, "no trust path")))
+		*err = other;
+	return rc ? err->code : RC_OK;
 }
 
 /* Exchange tokens until the context is complete. `in` gets the server's last token. */
-static int exchange(struct sasl *s, struct wire *w, gss_name_t server, const char *principal,
-		    struct buf *in, int64_t deadline, struct hbase_failure *why, struct error *err)
+static int exchange(struct login_context *c, struct wire *w, const char *principal, struct buf *in,
+		    int64_t deadline, struct hbase_failure *why, struct error *err)
 {
-	bool done = false;
-	int rc = RC_OK;
+	for (;;) {
+		int rc = send_token(w, buf_bytes(&c->token), deadline, err);
 
-	while (rc == RC_OK && !done) {
-		gss_buffer_desc out = GSS_C_EMPTY_BUFFER;
-		OM_uint32 unused;
-
-		rc = step(s, server, buf_bytes(in), &out, &done, principal, err);
-		if (rc == RC_OK)
-			rc = send_token(w, bytes_in(&out), deadline, err);
-		gss_release_buffer(&unused, &out);
 		if (rc == RC_OK)
 			rc = receive_token(w, in, deadline, why, err);
+		if (rc || c->done)
+			return rc;
+		rc = login_continue(c, buf_bytes(in), err);
+		if (rc) {
+			error_prefix(err, "cannot log in: ");
+			return step_failed(principal, err);
+		}
 	}
-	return rc;
 }
 
 static const char *layer_name(enum protection p)
@@ -337,15 +338,6 @@ static int agree_on_layer(struct sasl *s, struct wire *w, struct bytes offer, in
 	return rc;
 }
 
-static int import_server(const char *principal, gss_name_t *out, struct error *err)
-{
-	gss_buffer_desc text = view_of(bytes_str(principal));
-	OM_uint32 minor, major = gss_import_name(&minor, &text, &principal_name, out);
-
-	return GSS_ERROR(major) ? gss_failed("cannot use the server's principal", major, minor, err)
-				: RC_OK;
-}
-
 /* A failure of the login itself is final, and not one of the network. */
 static int finish(struct sasl **out, struct sasl *s, int rc, struct hbase_failure *why)
 {
@@ -364,9 +356,8 @@ int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, 
 {
 	static const uint8_t hello[] = {'H', 'B', 'a', 's', 0, AUTH_KERBEROS};
 	struct login_ticket ticket;
+	struct login_context c = {0};
 	struct buf token = {0};
-	gss_name_t server = GSS_C_NO_NAME;
-	OM_uint32 unused;
 	int rc = login_ticket(&ticket, err);
 
 	*out = NULL;
@@ -375,22 +366,22 @@ int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, 
 		return rc;
 	}
 	struct sasl *s = mem_calloc(1, sizeof *s);
-	const char *realm = strchr(ticket.principal, '@');
+	const char *realm = strchr(ticket.principal, '@'), *form = login_used()->server;
 	char *principal = server_principal(at->host, realm ? realm : "");
-	rc = login_service(principal, false, err);
+	rc = begin(&c, principal, form && strchr(form, '@'), err);
 	if (rc == RC_CONFIG) {
 		error_prefix(err, "cannot log in: ");
 		step_failed(principal, err);
 	}
 	if (rc == RC_OK)
-		rc = import_server(principal, &server, err);
-	if (rc == RC_OK)
 		rc = wire_send(w, bytes_of(hello, sizeof hello), deadline, err);
 	if (rc == RC_OK)
-		rc = exchange(s, w, server, principal, &token, deadline, why, err);
+		rc = exchange(&c, w, principal, &token, deadline, why, err);
+	s->context = c.context;
+	c.context = NULL;
 	if (rc == RC_OK)
 		rc = agree_on_layer(s, w, buf_bytes(&token), deadline, err);
-	gss_release_name(&unused, &server);
+	login_context_release(&c);
 	buf_release(&token);
 	mem_free(principal);
 	return finish(out, s, rc, why);
@@ -425,8 +416,9 @@ static int answer_challenge(struct sasl *s, struct wire *w, const struct hadoop_
 	return rc;
 }
 
-int sasl_login_by_token(struct sasl **out, struct wire *w, const struct hadoop_token *token,
-			int64_t deadline, struct hbase_failure *why, struct error *err)
+int sasl_login_by_token(struct sasl **out, struct wire *w, const struct hbase_place *at,
+			const struct hadoop_token *token, int64_t deadline,
+			struct hbase_failure *why, struct error *err)
 {
 	static const uint8_t hello[] = {'H', 'B', 'a', 's', 0, AUTH_TOKEN};
 	struct sasl *s = mem_calloc(1, sizeof *s);
@@ -440,6 +432,12 @@ int sasl_login_by_token(struct sasl **out, struct wire *w, const struct hadoop_t
 		rc = receive_token(w, &in, deadline, why, err);
 	if (rc == RC_OK)
 		rc = answer_challenge(s, w, token, &in, deadline, why, err);
+	if (rc && why->trouble == TROUBLE_REFUSED) {
+		char *servers = mem_format("--hbase %s:%u", at->host, at->port);
+
+		rc = login_token_refused(servers, err);
+		mem_free(servers);
+	}
 	buf_release(&in);
 	return finish(out, s, rc, why);
 }

@@ -26,10 +26,14 @@ struct sasl;
  */
 int sasl_login(struct sasl **out, struct wire *w, const struct hbase_place *at, int64_t deadline,
 	       struct hbase_failure *why, struct error *err);
-/* The same with a token of HBase instead of a ticket (auth byte 82, DIGEST-MD5 of digest.h). */
+/*
+ * The same with a token of HBase instead of a ticket (auth byte 82, DIGEST-MD5 of digest.h). The message
+ * of a refusal names the token's file.
+ */
 struct hadoop_token;
-int sasl_login_by_token(struct sasl **out, struct wire *w, const struct hadoop_token *token,
-			int64_t deadline, struct hbase_failure *why, struct error *err);
+int sasl_login_by_token(struct sasl **out, struct wire *w, const struct hbase_place *at,
+			const struct hadoop_token *token, int64_t deadline,
+			struct hbase_failure *why, struct error *err);
 void sasl_free(struct sasl *s); /* NULL is fine */
 
 /*

@@ -257,7 +257,8 @@ void put_right_query(struct buf *b, const char *user, const char *table, bool ex
 	const char *colon = strchr(table, ':');
 	size_t n = colon ? (size_t)(colon - table) : 0, permission, part;
 
-	pb_text(b, 1, user);
+	if (user)
+		pb_text(b, 1, user);
 	permission = pb_open(b, 2);
 	pb_uint(b, 1, exists ? OF_TABLE : OF_NAMESPACE);
 	part = pb_open(b, exists ? 4 : 3);
@@ -278,7 +279,8 @@ int hbase_may_load(struct hbase *h, const char *table, bool exists, bool *may,
 	uint64_t yes = 0;
 
 	*may = false;
-	put_right_query(&b, h->user, table, exists);
+	/* with Kerberos, only the server knows the name, by its hadoop.security.auth_to_local */
+	put_right_query(&b, h->kerberos ? NULL : h->user, table, exists);
 	int rc = session_call_master(h, "HasUserPermissions", &b, &answer, why, err);
 	buf_release(&b);
 	if (rc)
