@@ -20,7 +20,7 @@ void put_region(struct buf *b, unsigned field, struct bytes name);
 /* Append a PrepareBulkLoadRequest, BulkLoadHFileRequest or CleanupBulkLoadRequest. */
 void put_prepare(struct buf *b, const char *table, struct bytes region);
 void put_bulk_load(struct buf *b, struct bytes region, const struct hbase_bulk *load);
-/* The right to load into a table, or to create it in its namespace. */
+/* The right of a user to load into a table, or to create it in its namespace. NULL: the caller's right. */
 void put_right_query(struct buf *b, const char *user, const char *table, bool exists);
 /* Append a MultiRequest that puts cells, each into its own row, with the time of the server. */
 void put_mutations(struct buf *b, struct bytes region, const struct cell *cells, size_t n);
