@@ -38,11 +38,14 @@ static void expect_same(const struct setup *setup, struct bytes text, const stru
 }
 
 #ifdef __SANITIZE_THREAD__ /* one thread reads these inputs */
-#define ROUNDS(n) ((n) / 20)
+#define ROUNDS(n) ((n) / 200)
+#define WINDOW_ROUNDS 2
 #elif defined(__SANITIZE_ADDRESS__) /* make fuzz T=pieces and T=csv look for more */
 #define ROUNDS(n) ((n) / 10)
+#define WINDOW_ROUNDS 20
 #else
 #define ROUNDS(n) (n)
+#define WINDOW_ROUNDS 20
 #endif
 
 /*
@@ -186,7 +189,7 @@ static void test_windows(void **state)
 	struct buf text = {0}, log = {0};
 
 	(void)state;
-	for (unsigned round = 0; round < 20; round++) {
+	for (unsigned round = 0; round < WINDOW_ROUNDS; round++) {
 		unsigned n = 1 + pick(6), most = round % 10 ? 2 + pick(12) : 5000, end = pick(3),
 			 mix = pick(2);
 		size_t lines = 0;

@@ -14,6 +14,11 @@
  * The oracle takes most of the time and uses one thread, so ThreadSanitizer skips it.
  */
 #define ONE_THREAD __attribute__((no_sanitize("thread")))
+#ifdef __SANITIZE_THREAD__ /* the threads do the same for each target */
+enum { TARGETS = 12, ONE_BY_ONE = 1, CHOICES_STEP = 3 };
+#else
+enum { TARGETS = 60, ONE_BY_ONE = 5, CHOICES_STEP = 1 };
+#endif
 
 ONE_THREAD static uint64_t row_weight(const struct row *r)
 {
@@ -147,7 +152,6 @@ static void expect_weights(struct sorter *s, const struct distinct *d, size_t nd
 
 static void check_select(const struct shape *shape, const struct setting *set)
 {
-	enum { TARGETS = 60 };
 	struct rows rows;
 	struct budget budget;
 	rows_make(&rows, shape, 4);
@@ -173,12 +177,12 @@ static void check_select(const struct shape *shape, const struct setting *set)
 		{.slack = total / 50},
 		{.depth = depth_of, .ctx = &salt},
 	};
-	for (size_t c = 0; c <= sizeof choices / sizeof choices[0]; c++) {
+	for (size_t c = 0; c <= sizeof choices / sizeof choices[0]; c += CHOICES_STEP) {
 		const struct split_choice *choice = c ? &choices[c - 1] : NULL;
 		size_t n = nd > 5000 && choice ? 8 : TARGETS; /* the oracle is slow */
 
 		expect_points(s, set->threads, d, nd, targets, n, choice); /* merged */
-		for (size_t i = 0; i < 5; i++) /* one target at a time: probed */
+		for (size_t i = 0; i < ONE_BY_ONE; i++) /* one target at a time: probed */
 			expect_points(s, set->threads, d, nd, targets + i, 1, choice);
 	}
 	expect_weights(s, d, nd, total);
