@@ -556,10 +556,8 @@ static inline int put_direct(struct hfile_writer *w, const struct direct_row *r,
 	return rc ? rc : put_values(w, r, n, err);
 }
 
-/* Do the same as hfile_add_values, for any open block and any row. */
-static __attribute__((noinline)) int add_any_values(struct hfile_writer *w, struct bytes row,
-						    int64_t ts, const struct cell_value *values,
-						    size_t count, struct error *err)
+int hfile_writer_add_any(struct hfile_writer *w, struct bytes row, int64_t ts,
+			 const struct cell_value *values, size_t count, struct error *err)
 {
 	struct direct_row r = {.key = row, .ts = (uint64_t)ts, .values = values, .count = count};
 
@@ -577,14 +575,6 @@ static __attribute__((noinline)) int add_any_values(struct hfile_writer *w, stru
 		return rc;
 	hfile_writer_count_row(w, ts, count, r.value_bytes);
 	return 0;
-}
-
-int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
-		     const struct cell_value *values, size_t count, struct error *err)
-{
-	if (w->direct.open && __builtin_expect(hfile_direct_add_row(w, row, ts, values, count), 1))
-		return 0;
-	return add_any_values(w, row, ts, values, count, err);
 }
 
 int hfile_add(struct hfile_writer *w, const struct cell *c, struct error *err)

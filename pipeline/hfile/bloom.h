@@ -28,6 +28,8 @@ struct hbloom_due {
 	size_t general, deletes;
 };
 
+#define BLOOM_ROOM 32
+
 struct hbloom {
 	enum bloom_type type;
 	uint32_t prefix, chunk_bytes, hashes, max_keys;
@@ -55,24 +57,21 @@ void hfile_bloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, u
 bool __attribute__((warn_unused_result))
 hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier);
 /*
- * Add a row as hfile_bloom_add does, to a filter of type ROW. BLOOM_ROOM bytes from row.ptr on must
- * be readable.
+ * Return true if hfile_bloom_add_quick may add a row. This is false for the first and the last key
+ * of a chunk, and if the lanes are full.
  */
-#define BLOOM_ROOM 32
-static inline bool __attribute__((warn_unused_result))
-hfile_bloom_add_row(struct hbloom *b, struct bytes row)
+static inline bool hfile_bloom_is_quick(const struct hbloom *b, struct bytes row)
 {
-	/* the first and the last key of a chunk take the general path */
-	if (__builtin_expect(row.len != b->lane_bytes || row.len > BLOOM_ROOM ||
-				     b->nlanes == HBLOOM_LANES || b->npending == b->cap ||
-				     b->in_chunk - 1 >= b->max_keys - 2,
-			     0))
-		return hfile_bloom_add(b, row, (struct bytes){NULL, 0});
+	return row.len == b->lane_bytes && row.len <= BLOOM_ROOM && b->nlanes < HBLOOM_LANES &&
+	       b->npending < b->cap && b->in_chunk - 1 < b->max_keys - 2;
+}
+/* Add a row as hfile_bloom_add does. BLOOM_ROOM bytes from row.ptr on must be readable. */
+static inline void hfile_bloom_add_quick(struct hbloom *b, struct bytes row)
+{
 	memcpy(b->lanes.key[b->nlanes++], row.ptr, BLOOM_ROOM);
 	b->npending++;
 	b->keys++;
 	b->in_chunk++;
-	return true;
 }
 /* Count the chunks that became full since the last call. The caller must write them now. */
 size_t hfile_bloom_due(const struct hbloom *b, size_t before, bool closing);

@@ -5,18 +5,17 @@
 
 #define PLAIN_BYTES_AT (HBLOCK_HEADER + 2) /* after the encoding id */
 #define PAUSE_MOST     64
-#define SHORT_LENGTHS  0x80 /* lengths below this take one byte */
-#define SHORT_CELL     512  /* bytes that a cell of such lengths may write, with all slack */
 
 static const struct block_format diff = {.encoding = ENCODING_DIFF};
 
-/* Note the length of the last row, and whether the next row may take the fast path. */
+/* Note the length of the last row, and whether quick_row.c may add the next row. */
 static inline void set_row_bytes(struct hfile_writer *w, size_t row_bytes)
 {
 	bool fits = KEY_FIXED - 1 + row_bytes + w->head_most < SHORT_LENGTHS;
 
+	fits &= w->bloom.type != BLOOM_ROWPREFIX && w->direct.type == CELL_PUT;
 	w->direct.row_bytes = row_bytes;
-	w->direct.short_row = fits && w->bloom.type != BLOOM_ROWPREFIX ? row_bytes : 0;
+	w->direct.short_row = fits ? row_bytes : 0;
 }
 
 int hfile_direct_begin(struct hfile_writer *w, size_t row_bytes, struct error *err)
@@ -37,11 +36,11 @@ int hfile_direct_begin(struct hfile_writer *w, size_t row_bytes, struct error *e
 	if (rc)
 		return rc;
 	memcpy(d->row, row.ptr, row.len);
-	set_row_bytes(w, row.len);
 	d->key_bytes = last.key.len;
 	d->value_bytes = (uint32_t)last.value.len;
 	d->ts = get_be64(last.key.ptr + last.key.len - 9);
 	d->type = last.key.ptr[last.key.len - 1];
+	set_row_bytes(w, row.len);
 	d->cell_bytes = cells->len;
 	d->open = true;
 	return 0;
@@ -161,12 +160,12 @@ size_t hfile_direct_add(struct hfile_writer *w, const struct direct_row *r)
 	out->len = (size_t)(to - out->ptr);
 	put_wide(d->row, r->key.ptr, row);
 	d->cell_bytes = cell_bytes;
-	set_row_bytes(w, row);
 	d->key_bytes = fixed - KV_LENGTHS + head->all.len;
 	d->value_bytes = v[-1].len;
 	d->column = v[-1].column;
 	d->ts = r->ts;
 	d->type = CELL_PUT;
+	set_row_bytes(w, row);
 	return n;
 }
 
@@ -181,105 +180,6 @@ void hfile_direct_head(struct column_head *head, bool same_bytes)
 		return;
 	memcpy(head->next + 1, head->all.ptr + head->same, rest);
 	head->next_bytes = (uint8_t)(1 + rest + 1);
-}
-
-/* Put the first cell of a row as put_first does. Both rows have `row.len` bytes. */
-static inline uint8_t *put_short_first(uint8_t *to, const struct direct *d, struct bytes row,
-				       size_t same, uint64_t ts, const struct cell_value *v,
-				       const struct column_head *head, size_t family)
-{
-	const size_t key_bytes = KEY_FIXED - 1 + row.len + head->all.len;
-	const struct diff_time time = diff_time_of(d->ts, ts);
-	const unsigned same_key = d->key_bytes == key_bytes;
-	const unsigned same_value = d->value_bytes == v->len;
-	const unsigned same_type = d->type == CELL_PUT;
-
-	to[0] = (uint8_t)(time.bits | same_key * DIFF_SAME_KEY_BYTES |
-			  same_value * DIFF_SAME_VALUE_BYTES | same_type * DIFF_SAME_TYPE);
-	to[1] = (uint8_t)key_bytes;
-	to += 2 - same_key;
-	*to = (uint8_t)v->len;
-	to += 1 - same_value;
-	*to++ = (uint8_t)(2 + same);
-	to = put_wide(to, row.ptr + same, row.len - same);
-	to = put_wide(to, head->all.ptr + family, head->all.len - family);
-	to = put_time(to, &time);
-	*to = CELL_PUT;
-	return put_value(to + 1 - same_type, v);
-}
-
-/*
- * Put a cell as put_next does, after the column before. The time has more than one byte, which is
- * no difference.
- */
-static inline uint8_t *put_short_next(uint8_t *to, size_t row, const struct cell_value *v,
-				      const struct column_head *head)
-{
-	const unsigned same_value = v[-1].len == v->len, flag = head->next_flag;
-
-	to[0] = (uint8_t)(flag | same_value * DIFF_SAME_VALUE_BYTES);
-	to[1] = (uint8_t)(KEY_FIXED - 1 + row + head->all.len);
-	to += 2 - (flag & DIFF_SAME_KEY_BYTES);
-	*to = (uint8_t)v->len;
-	to += 1 - same_value;
-	memcpy(to, head->next, sizeof head->next);
-	*to = (uint8_t)(2 + row + head->same);
-	return put_value(to + head->next_bytes, v);
-}
-
-bool hfile_direct_add_row(struct hfile_writer *w, struct bytes row, int64_t time,
-			  const struct cell_value *values, size_t count)
-{
-	_Static_assert(DIFF_SAME_KEY_BYTES == 1, "the bit is a number of bytes");
-	struct direct *d = &w->direct;
-	struct buf *out = &w->buffers->encoded;
-	const uint64_t ts = (uint64_t)time;
-
-	if (d->short_row != row.len || count == 0 ||
-	    ts - (UINT8_MAX + 1) >= CELL_TS_LATEST - (UINT8_MAX + 1))
-		return false;
-	const size_t same = common_bytes(d->row, row.ptr, row.len);
-	if (same == row.len || d->row[same] > row.ptr[same])
-		return false;
-	const struct cell_value *v = values, *last = values + count - 1;
-	const struct column_head *head = &w->heads[v->column];
-	const uint8_t *stop = out->ptr + out->cap - SHORT_CELL;
-	uint8_t *to = out->ptr + out->len;
-	size_t heads = head->all.len, value_bytes = v->len;
-
-	if (v->len >= SHORT_LENGTHS || out->cap - out->len < SHORT_CELL)
-		return false;
-	to = put_short_first(to, d, row, same, ts, v, head, w->family.len);
-	while (v < last) {
-		const struct column_head *before = head;
-
-		v++;
-		head = &w->heads[v->column];
-		if (head <= before || v->len >= SHORT_LENGTHS || to > stop)
-			return false;
-		if (__builtin_expect(head == before + 1 && head->next_bytes, 1))
-			to = put_short_next(to, row.len, v, head);
-		else
-			to = put_next(to, row.len, ts, v, before, head);
-		heads += head->all.len;
-		value_bytes += v->len;
-	}
-	const size_t key = KEY_FIXED - 1 + row.len;
-	const size_t end = d->cell_bytes + count * (KV_LENGTHS + key) + heads + value_bytes;
-	if (end - (KV_LENGTHS + key + head->all.len + v->len) >= w->full_at ||
-	    (w->bloom.type == BLOOM_ROW && !hfile_bloom_add_row(&w->bloom, row)))
-		return false;
-	w->key_bytes += count * key + heads;
-	out->len = (size_t)(to - out->ptr);
-	put_wide(d->row, row.ptr, row.len);
-	d->cell_bytes = end;
-	d->key_bytes = key + head->all.len;
-	d->value_bytes = v->len;
-	d->column = v->column;
-	d->ts = ts;
-	d->type = CELL_PUT;
-	hfile_writer_count_row(w, time, count, value_bytes);
-	return true;
 }
 
 /* Put the length of the plain cells into the payload. */

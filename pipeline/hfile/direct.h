@@ -13,6 +13,7 @@
 #define DIRECT_ROW_MOST 512 /* bytes; a longer row makes the block plain */
 /* the fast path accepts shorter values, and the slow path checks longer ones; a power of 2 */
 #define DIRECT_VALUE_MOST (1u << 16)
+#define SHORT_LENGTHS	  0x80 /* lengths below this take one byte in a cell */
 
 struct column_head;
 struct hfile_writer;
@@ -30,7 +31,8 @@ struct direct {
 	uint32_t value_bytes;
 	size_t cell_bytes; /* length of the plain block with its header */
 	size_t key_bytes, row_bytes;
-	size_t short_row; /* row_bytes if the next row may take the fast path, else 0 */
+	/* row_bytes if quick_row.c may add the next row, else 0; then all lengths are short */
+	size_t short_row;
 	uint64_t ts;
 	unsigned wait,
 		pause; /* blocks to leave plain from now on, and after the next plain block */
@@ -58,12 +60,6 @@ int hfile_direct_begin(struct hfile_writer *w, size_t row_bytes, struct error *e
  * added values. The number is 0 also if memory is short, and then the block is not full.
  */
 size_t hfile_direct_add(struct hfile_writer *w, const struct direct_row *row);
-/*
- * Add a whole row to the open direct block, the bloom filter and the counts. Returns false and
- * changes nothing if the block ends inside the row, or if the row is unusual or out of order.
- */
-bool hfile_direct_add_row(struct hfile_writer *w, struct bytes row, int64_t ts,
-			  const struct cell_value *values, size_t count);
 /* Turn the open direct block into a plain block. */
 int hfile_direct_leave(struct hfile_writer *w, struct error *err);
 /*

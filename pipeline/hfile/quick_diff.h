@@ -79,7 +79,7 @@ struct diff_time {
 
 static inline unsigned time_width(uint64_t v)
 {
-	return 8 - (unsigned)__builtin_clzll(v | 1) / 8;
+	return (63 - (unsigned)__builtin_clzll(v | 1)) / 8 + 1;
 }
 
 /* Choose the difference to the time of the previous cell if it has fewer bytes than the time. */

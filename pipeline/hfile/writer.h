@@ -125,6 +125,8 @@ static inline void hfile_writer_count_row(struct hfile_writer *w, int64_t ts, si
 	w->row_deleted = false;
 	w->cells += cells;
 	w->value_bytes += value_bytes;
+	if (__builtin_expect(ts >= w->earliest_put && ts <= w->max_ts, 1))
+		return; /* min_ts is at most earliest_put */
 	w->min_ts = ts < w->min_ts ? ts : w->min_ts;
 	w->max_ts = ts > w->max_ts ? ts : w->max_ts;
 	w->earliest_put = ts < w->earliest_put ? ts : w->earliest_put;
@@ -132,6 +134,10 @@ static inline void hfile_writer_count_row(struct hfile_writer *w, int64_t ts, si
 
 /* Write the open data block, and then the index leaf and bloom chunk if they are full. */
 int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *err);
+
+/* Do the same as hfile_add_values, for any open block and any row. */
+int hfile_writer_add_any(struct hfile_writer *w, struct bytes row, int64_t ts,
+			 const struct cell_value *values, size_t count, struct error *err);
 
 /* Check the name of a family. Returns RC_LIMIT for its length, and RC_CONFIG for a colon. */
 int hfile_check_family(struct bytes family, struct error *err);

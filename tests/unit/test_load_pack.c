@@ -131,7 +131,7 @@ static void values_of_constant_columns(void **state)
 		assert_int_equal(time, 1260759144123);
 		if (len[0])
 			value_is(&v[k++], 0, text[0], len[0]);
-		assert_false(v[k].roomy);
+		assert_true(v[k].roomy);
 		value_is(&v[k++], 1, "on", 2);
 		if (len[1])
 			value_is(&v[k++], 2, text[1], len[1]);

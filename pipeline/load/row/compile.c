@@ -203,7 +203,7 @@ static int ts_compile(struct row_plan *p, struct table_plan *t, struct error *er
 
 /*
  * Compile the cells with constant qualifiers. An empty constant value must differ from a value in
- * the record.
+ * the record. CELL_ROOM_BYTES of each constant value are readable.
  */
 static void frames_compile(struct row_plan *p, struct table_plan *t)
 {
@@ -213,8 +213,12 @@ static void frames_compile(struct row_plan *p, struct table_plan *t)
 
 		t->frames[i] = (struct cell_frame){
 			s->family, s->column, s->family_name, s->qualifier, {0}};
-		if (s->constant)
-			t->frames[i].value = s->value;
+		if (!s->constant)
+			continue;
+		uint8_t *value = arena_alloc(&p->arena, s->value.len + CELL_ROOM_BYTES);
+		copy_short(value, s->value.ptr, s->value.len);
+		t->frames[i].value = bytes_of(value, s->value.len);
+		t->constant_values = true;
 	}
 }
 

@@ -139,6 +139,7 @@ struct table_plan {
 	struct cell_frame *frames; /* the frames of the cells, if constant_columns */
 	size_t ncells;
 	bool constant_columns; /* no qualifier is computed, and no cell has tags */
+	bool constant_values;  /* a cell has the same value in all rows */
 	/* weight of a record without absent cells and without long slices */
 	struct usual_weight usual;
 	struct quick_cell *quick_cells; /* the cells that are not constant */

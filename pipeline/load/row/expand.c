@@ -138,13 +138,37 @@ static __attribute__((noinline)) size_t any_values(const struct table_plan *t,
 
 	for (size_t i = 0; i < t->ncells; i++) {
 		struct bytes value = t->frames[i].value;
-		bool constant = value.ptr;
 
-		if (constant || take_slice(&c, &value))
+		if (value.ptr || take_slice(&c, &value))
 			*to++ = (struct cell_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
-						    !constant};
+						    true};
 	}
 	return (size_t)(to - out);
+}
+
+/* Get the values of a table with constant cells, as row_values does. */
+static __attribute__((noinline)) size_t mixed_values(const struct table_plan *t,
+						     const struct record *r, struct cell_value *out)
+{
+	const uint8_t *at = r->payload.ptr, *stop = at + r->payload.len;
+	struct cell_value *to = out;
+
+	for (size_t i = 0; i < t->ncells; i++) {
+		struct bytes value = t->frames[i].value;
+
+		if (value.ptr) {
+			*to++ = (struct cell_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
+						    true};
+			continue;
+		}
+		size_t len = at < stop ? *at : NOT_SHORT;
+		if (len - 1 < 0x7f)
+			*to++ = (struct cell_value){at + 1, (uint32_t)len - 1, (uint16_t)i, true};
+		else if (len > 0)
+			return any_values(t, r, out);
+		at += len ? len : 1; /* the length 0 means that the cell is absent */
+	}
+	return at <= stop ? (size_t)(to - out) : any_values(t, r, out);
 }
 
 size_t row_values(const struct row_plan *p, size_t table, const struct record *r, int64_t *ts,
@@ -155,15 +179,12 @@ size_t row_values(const struct row_plan *p, size_t table, const struct record *r
 	struct cell_value *to = out;
 
 	*ts = record_ts(t, r);
-	for (size_t i = 0; i < t->ncells; i++) {
-		struct bytes value = t->frames[i].value;
-
-		if (__builtin_expect(value.ptr != NULL, 0)) {
-			*to++ = (struct cell_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
-						    false};
-			continue;
-		}
-		size_t len = at < stop ? *at : NOT_SHORT;
+	if (t->constant_values)
+		return mixed_values(t, r, out);
+	for (size_t i = 0, n = t->ncells; i < n; i++) {
+		if (__builtin_expect(at >= stop, 0))
+			return any_values(t, r, out);
+		size_t len = *at;
 		if (__builtin_expect(len - 1 < 0x7f, 1)) {
 			*to++ = (struct cell_value){at + 1, (uint32_t)len - 1, (uint16_t)i, true};
 			at += len;
