@@ -123,10 +123,11 @@ static struct bytes row_key(const struct gather *g)
 static inline int write_single(struct cutting *k, const struct record *r, struct error *err)
 {
 	_Static_assert(RECORD_ROOM_BYTES >= CELL_ROOM_BYTES, "records lie in room");
+	struct cell_value *values = k->c->values;
 	int64_t ts;
-	size_t n = row_values(k->t->plan, k->t->index, r, &ts, k->c->values);
+	size_t n = row_values(k->t->plan, k->t->index, r, &ts, values);
 	k->out->loaded++;
-	return region_files_add_values(&k->files, r->key, ts, k->c->values, n, err);
+	return region_files_add_values(&k->files, r->key, ts, values, n, err);
 }
 
 static inline int end_row(struct cutting *k, struct error *err)
@@ -249,18 +250,36 @@ static int go_on(struct cutting *k, const struct record *r, struct error *err)
 	return RC_OK;
 }
 
-/* Start a row. `known` is true if r[1] is the next record. */
-static inline int start_row(struct cutting *k, const struct record *r, bool known,
-			    struct error *err)
+/* Return true if the next record r[1] begins another row. */
+static inline bool ends_row(const struct record *r)
 {
-	if (known && k->may_hold && (r[1].new_key || !bytes_eq(r->key, r[1].key))) {
-		int rc = write_single(k, r, err);
+	return r[1].new_key || !bytes_eq(r->key, r[1].key);
+}
 
-		return rc ? rc : end_row(k, err);
-	}
+/*
+ * Write rows of one record each, from **at on. *last is not one of them, because the record after
+ * it is unknown. Set *at to the last record that the function wrote.
+ */
+static int write_singles(struct cutting *k, const struct record **at, const struct record *last,
+			 struct error *err)
+{
+	const struct record *r = *at;
+	int rc;
+
+	do {
+		rc = write_single(k, r, err);
+		if (rc == RC_OK)
+			rc = end_row(k, err);
+		r++;
+	} while (rc == RC_OK && r < last && ends_row(r));
+	*at = r - 1;
+	return rc;
+}
+
+static void start_row(struct cutting *k, const struct record *r)
+{
 	k->holds = hold(k, r);
 	k->fits = k->holds || gather(k, r);
-	return RC_OK;
 }
 
 /* Cut a batch of records that stay valid together. */
@@ -279,7 +298,10 @@ static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct
 			rc = write_waiting(k, err);
 		if (rc || (k->huge.len && bytes_eq(r->key, buf_bytes(&k->huge))))
 			continue; /* huge_row.c has written this row */
-		rc = start_row(k, r, r < last, err);
+		if (k->may_hold && r < last && ends_row(r))
+			rc = write_singles(k, &r, last, err);
+		else
+			start_row(k, r);
 	}
 	return rc;
 }
