@@ -13,20 +13,11 @@
  *
  * When the merge opens, it finds the part of each run in [lo, hi), so reading compares no bounds.
  */
-#include "parts.h"
+#include "run_cursor.h"
 
 #define INLINED __attribute__((always_inline))
 
 enum { PREFETCH_BYTES = 512 };
-
-struct run_cursor {
-	struct run_reader reader;
-	uint64_t words[2]; /* packed keys of the reader's two items */
-	bool ahead, done; /* `ahead` is true if the record after the current one is in memory too */
-	size_t block;	  /* the next block to read */
-	uint64_t stop;	  /* offset in the run where the range ends */
-	uint64_t held_bytes; /* bytes of the reader's buffers, as the budget counts them */
-};
 
 struct merge_node {
 	uint64_t prefix;
@@ -68,50 +59,6 @@ static inline uint64_t *cursor_word(struct run_cursor *c)
 	return &c->words[c->reader.turn & 1];
 }
 
-static void cursor_hold(struct run_cursor *c, struct budget *budget)
-{
-	uint64_t bytes = c->reader.blocks.cap + c->reader.strings_bytes;
-
-	if (bytes > c->held_bytes)
-		budget_force(budget, bytes - c->held_bytes);
-	else
-		budget_give(budget, c->held_bytes - bytes);
-	c->held_bytes = bytes;
-}
-
-static void cursor_release(struct run_cursor *c, struct budget *budget)
-{
-	reader_release(&c->reader);
-	cursor_hold(c, budget);
-}
-
-/* Read as many whole blocks as fit in the buffer, but at least one. */
-static int cursor_refill(struct run_cursor *c, const struct sorter *s, struct error *err)
-{
-	struct run_reader *rd = &c->reader;
-	const struct run *run = rd->run;
-	uint64_t at = run->blocks[c->block].offset;
-	size_t end = c->block + 1;
-
-	if (run->data || c->block == run->nblocks || at >= c->stop) {
-		c->done = true;
-		return RC_OK;
-	}
-	while (end < run->nblocks && run->blocks[end].offset < c->stop &&
-	       run->blocks[end + 1].offset - at <= s->read_bytes)
-		end++;
-	if (rd->blocks.cap > 2 * s->read_bytes)
-		buf_release(&rd->blocks); /* free the memory of a huge record */
-	int rc = reader_load(rd, c->block, end, err);
-	cursor_hold(c, s->opt.budget);
-	if (rc)
-		return rc;
-	if (run->blocks[end].offset > c->stop)
-		rd->end = rd->next + (c->stop - at);
-	c->block = end;
-	return RC_OK;
-}
-
 static inline INLINED int cursor_read(struct run_cursor *c, const struct key_plan *plan,
 				      key_pack *pack, struct error *err)
 {
@@ -140,39 +87,11 @@ static inline INLINED int cursor_look_ahead(struct run_cursor *c, const struct k
 static __attribute__((noinline)) int cursor_go_on(struct run_cursor *c, const struct merge *m,
 						  struct error *err)
 {
-	int rc = c->reader.next == c->reader.end ? cursor_refill(c, m->sorter, err) : RC_OK;
+	int rc = c->reader.next == c->reader.end ? run_cursor_refill(c, m->sorter, err) : RC_OK;
 
 	if (c->done)
 		*cursor_word(c) = UINT64_MAX;
 	return rc || c->done ? rc : cursor_read(c, &m->plan, m->plan.pack, err);
-}
-
-/* Open a cursor at the first record of [lo, hi). */
-static int cursor_open(struct run_cursor *c, const struct sorter *s, const struct run *run,
-		       struct bytes lo, struct bytes hi, struct error *err)
-{
-	struct run_reader *rd = &c->reader;
-	struct run_position from = {0}, to = {.offset = run->bytes};
-
-	reader_start(rd, run);
-	if (!run->data)
-		buf_reserve(&rd->blocks, s->read_bytes + SLACK_BYTES);
-	int rc = hi.len ? run_seek(rd, hi, NULL, &to, NULL, err) : RC_OK;
-	if (rc == RC_OK)
-		rc = run_seek(rd, lo, NULL, &from, NULL, err);
-	cursor_hold(c, s->opt.budget);
-	if (rc)
-		return rc;
-	c->stop = from.offset < to.offset ? to.offset
-					  : 0; /* 0 means that the run has no record in the range */
-	c->block = from.block + (rd->next < rd->end ? 1 : 0);
-	if (!c->stop)
-		rd->end = rd->next;
-	else if (run->data)
-		rd->end = run->data + c->stop;
-	else if (c->stop - from.offset < (size_t)(rd->end - rd->next))
-		rd->end = rd->next + (c->stop - from.offset);
-	return RC_OK;
 }
 
 /* Compare the full records of equal words. An exhausted cursor is after all others. */
@@ -290,7 +209,7 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 {
 	for (size_t i = 0; i < nruns; i++) {
 		struct run_cursor *c = &m->cursors[m->n++];
-		int rc = cursor_open(c, m->sorter, runs[i], lo, hi, err);
+		int rc = run_cursor_open(c, m->sorter, runs[i], lo, hi, err);
 
 		if (rc == RC_OK)
 			rc = cursor_go_on(c, m, err);
@@ -301,7 +220,7 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 		if (c->reader.nstrings - 1 < m->most)
 			m->most = c->reader.nstrings - 1;
 		if (c->done) { /* this run has nothing in the range */
-			cursor_release(c, m->sorter->opt.budget);
+			run_cursor_release(c, m->sorter->opt.budget);
 			*c = (struct run_cursor){0};
 			m->n--;
 		}
@@ -343,7 +262,7 @@ void merge_close(struct merge *m)
 		return;
 	budget_give(m->sorter->opt.budget, m->held_bytes);
 	for (size_t i = 0; i < m->n; i++)
-		cursor_release(&m->cursors[i], m->sorter->opt.budget);
+		run_cursor_release(&m->cursors[i], m->sorter->opt.budget);
 	budget_give(m->sorter->opt.budget, m->large_held_bytes);
 	buf_release(&m->large);
 	span_release(&m->span);
@@ -416,6 +335,72 @@ static inline INLINED int end_drain(struct merge *m, struct run_cursor *c,
 	return cursor_look_ahead(c, &m->plan, pack, err);
 }
 
+/* The winner's cursor while its records leave the merge, with values that stay in registers. */
+struct draining {
+	const uint8_t *next, *before; /* the next record in the run, and the previous string */
+	size_t last_bytes;
+	uint64_t last_word, word;
+	unsigned turn;
+	bool stays; /* the last record was returned */
+};
+
+/*
+ * Take records as `drain` does, from a run with strings of one length. Stop before a record with a
+ * long part or a large payload, and before a damaged record.
+ */
+static inline INLINED void drain_fixed(const struct merge *m, const struct run_reader *rd,
+				       const struct run_codec *codec, struct draining *d,
+				       struct merge_batch *b, key_pack *pack)
+{
+	const size_t string_bytes = codec->string_max, head = 2 + codec->seq_bytes;
+	const size_t key_len = string_bytes - codec->secondary_bytes, turns = rd->nstrings - 1;
+	const size_t string_cap = rd->string_cap;
+	const uint64_t rival = m->rival, seq_base = codec->seq_base, seq_mask = codec->seq_mask;
+	const uint8_t *next = d->next, *end = rd->end, *before = d->before;
+	uint8_t *strings = rd->strings;
+	struct record *out = b->out + b->n, *out_end = b->out + b->most;
+	uint64_t last_word = d->last_word, word = 0;
+	size_t last_bytes = d->last_bytes;
+	unsigned turn = d->turn;
+	bool stays = true;
+
+	while (out < out_end && next < end) {
+		const size_t shared = next[0], payload = next[1] - (size_t)1;
+		const uint8_t *tail = next + head;
+		uint64_t seq;
+
+		if (__builtin_expect(payload >= 0x7f || shared > last_bytes ||
+					     (ptrdiff_t)(string_bytes - shared + payload) >
+						     end - tail,
+				     0))
+			break;
+		memcpy(&seq, next + 2, 8);
+		uint8_t *string = strings + (++turn & turns) * string_cap;
+		merge_string(string, before, shared, tail, string_bytes);
+		const uint8_t *value = tail + (string_bytes - shared);
+		next = value + payload;
+		__builtin_prefetch(next + PREFETCH_BYTES);
+		before = string;
+		last_bytes = string_bytes;
+		word = pack(&m->plan, string, key_len);
+		bool new_key = (shared - 1 < key_len - 1) |
+			       ((word != last_word) & (key_len == string_bytes));
+		*out = (struct record){.key = bytes_of(string, key_len),
+				       .secondary = string + key_len,
+				       .seq = seq_base + (seq & seq_mask),
+				       .payload = bytes_of(value, payload),
+				       .new_key = new_key};
+		if (word >= rival) {
+			stays = false;
+			break;
+		}
+		out++;
+		last_word = word;
+	}
+	b->n = (size_t)(out - b->out);
+	*d = (struct draining){next, before, last_bytes, last_word, word, turn, stays};
+}
+
 /*
  * Take the winner's records while they win, and stop before a large record. The caller has the
  * winner's record, the rival is known, and the cursor has not read ahead.
@@ -425,36 +410,38 @@ static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct me
 {
 	struct run_reader *rd = &c->reader;
 	const struct run_codec codec = rd->run->codec;
-	const uint8_t *next = rd->next, *end = rd->end, *before = reader_string(rd, rd->turn);
-	size_t n = b->n, most = b->most, last_bytes = rd->last_bytes;
-	uint64_t last_word = m->last_word, word = 0, rival = m->rival;
-	unsigned turn = rd->turn;
+	struct draining d = {
+		rd->next, reader_string(rd, rd->turn), rd->last_bytes, m->last_word, 0, rd->turn,
+		true};
 	struct record_item it = {.large = true};
-	bool stays = true;
 
-	while (n < most && next < end) {
-		uint8_t *string = reader_string(rd, ++turn);
-
-		next = packed_read(&codec, next, end, before, last_bytes, string, &it);
-		if (__builtin_expect(!next, 0))
-			return run_damaged(rd->run, err);
-		__builtin_prefetch(next + PREFETCH_BYTES);
-		before = string;
-		last_bytes = it.rec.key.len + codec.secondary_bytes;
-		word = pack(&m->plan, string, it.rec.key.len);
-		stays = word < rival && !it.large;
-		if (!stays)
-			break;
-		it.rec.new_key |= (word != last_word) & (codec.secondary_bytes == 0);
-		b->out[n++] = it.rec;
-		last_word = word;
+	if (codec.fixed && codec.string_max <= MERGED_BYTES) {
+		drain_fixed(m, rd, &codec, &d, b, pack);
+		if (!d.stays)
+			it = (struct record_item){.rec = b->out[b->n]};
 	}
-	b->n = n;
-	m->last_word = last_word;
-	rd->next = next;
-	rd->turn = turn;
-	rd->last_bytes = last_bytes;
-	return stays ? RC_OK : end_drain(m, c, &it, word, pack, err);
+	while (d.stays && b->n < b->most && d.next < rd->end) {
+		uint8_t *string = reader_string(rd, ++d.turn);
+
+		d.next = packed_read(&codec, d.next, rd->end, d.before, d.last_bytes, string, &it);
+		if (__builtin_expect(!d.next, 0))
+			return run_damaged(rd->run, err);
+		__builtin_prefetch(d.next + PREFETCH_BYTES);
+		d.before = string;
+		d.last_bytes = it.rec.key.len + codec.secondary_bytes;
+		d.word = pack(&m->plan, string, it.rec.key.len);
+		d.stays = d.word < m->rival && !it.large;
+		if (!d.stays)
+			break;
+		it.rec.new_key |= (d.word != d.last_word) & (codec.secondary_bytes == 0);
+		b->out[b->n++] = it.rec;
+		d.last_word = d.word;
+	}
+	m->last_word = d.last_word;
+	rd->next = d.next;
+	rd->turn = d.turn;
+	rd->last_bytes = d.last_bytes;
+	return d.stays ? RC_OK : end_drain(m, c, &it, d.word, pack, err);
 }
 
 static inline INLINED int fill(struct merge *m, struct merge_batch *b, key_pack *pack,

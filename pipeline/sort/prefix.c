@@ -255,14 +255,6 @@ pack_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 	return (struct packed_key){word, pack_rest_with(p, key, len, extract_pext)};
 }
 
-__attribute__((target("bmi2"))) static struct packed_key
-pack_short_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
-{
-	uint64_t rest = __builtin_ia32_pext_di(get_be64(key + p->rest[0].at), p->rest[0].mask);
-
-	return (struct packed_key){pack_short_pext(p, key, len), (uint32_t)rest};
-}
-
 static void choose_pack(struct key_plan *p)
 {
 	if (!__builtin_cpu_supports("bmi2") || __builtin_cpu_is("znver1") ||

@@ -130,8 +130,9 @@ struct key_plan {
 	bool fixed;	    /* all keys have one length, so strings include the secondary */
 	bool complete;	    /* equal packed words mean equal key and secondary */
 	bool whole;	    /* equal words and rests mean equal key and secondary */
-	bool short_pext;    /* `pack` points to pack_short_pext */
-	key_pack *pack;	    /* may read up to SLACK_BYTES after the key */
+	/* `pack` is pack_short_pext, and `pack_long` is pack_short_long_pext */
+	bool short_pext;
+	key_pack *pack;		  /* may read up to SLACK_BYTES after the key */
 	key_pack_long *pack_long; /* may also read up to SLACK_BYTES after the key */
 };
 void plan_init(struct key_plan *p, const struct key_span *s, size_t secondary_bytes);
@@ -150,6 +151,15 @@ pack_short_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 	uint64_t packed = __builtin_ia32_pext_di(get_be64(key + w[0].at), w[0].mask);
 	packed = packed << w[1].bits | __builtin_ia32_pext_di(get_be64(key + w[1].at), w[1].mask);
 	return packed << w[2].bits | __builtin_ia32_pext_di(get_be64(key + w[2].at), w[2].mask);
+}
+
+/* Pack a string as pack_short_pext does, and one more word. */
+__attribute__((target("bmi2"))) static inline struct packed_key
+pack_short_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
+{
+	uint64_t rest = __builtin_ia32_pext_di(get_be64(key + p->rest[0].at), p->rest[0].mask);
+
+	return (struct packed_key){pack_short_pext(p, key, len), (uint32_t)rest};
 }
 #endif
 

@@ -165,22 +165,45 @@ static void fill_prefixes(const struct radix *x, const struct key_plan *plan, st
 	}
 }
 
+static inline __attribute__((always_inline)) void walk_with(const struct radix *x,
+							    const struct key_plan *plan, size_t n,
+							    struct sort_entry *to,
+							    key_pack_long *pack_long)
+{
+	const struct record_codec codec = x->codec;
+	const uint8_t *base = x->base, *p = base;
+
+	for (size_t i = 0; i < n; i++) {
+		struct record r;
+		uint32_t at = (uint32_t)(p - base);
+		struct packed_key k = {0};
+
+		p = record_read(&codec, p, &r);
+		if (plan)
+			k = pack_long(plan, r.key.ptr, r.key.len);
+		to[i] = (struct sort_entry){k.word, k.rest, at};
+	}
+}
+
+#if defined(__x86_64__)
+__attribute__((target("bmi2"))) static void
+walk_pext(const struct radix *x, const struct key_plan *plan, size_t n, struct sort_entry *to)
+{
+	walk_with(x, plan, n, to, pack_short_long_pext);
+}
+#endif
+
 /* Pack the bits of all records of the buffer, in buffer order. */
 static void walk_prefixes(const struct radix *x, const struct key_plan *plan, size_t n,
 			  struct sort_entry *to)
 {
-	const uint8_t *p = x->base;
-
-	for (size_t i = 0; i < n; i++) {
-		struct record r;
-		uint32_t at = (uint32_t)(p - x->base);
-		struct packed_key k = {0};
-
-		p = record_read(&x->codec, p, &r);
-		if (plan)
-			k = plan->pack_long(plan, r.key.ptr, r.key.len);
-		to[i] = (struct sort_entry){k.word, k.rest, at};
+#if defined(__x86_64__)
+	if (plan && plan->short_pext) {
+		walk_pext(x, plan, n, to);
+		return;
 	}
+#endif
+	walk_with(x, plan, n, to, plan ? plan->pack_long : NULL);
 }
 
 /* The digits of a word. The last `drop` bits of the word are in no digit. */

@@ -188,25 +188,19 @@ static int put_large(struct run_writer *w, struct bytes payload, uint8_t *end, s
 	return rc ? rc : spill_write(w->spill, payload.ptr, payload.len, err);
 }
 
-/* Weigh a copy, so that the compiler can keep the caller's record in registers. */
-static inline uint64_t weigh_in_registers(const struct weigher *w, const struct record_item *it)
-{
-	if (__builtin_expect(!it->large && weight_is_usual(&w->usual, &it->rec), 1))
-		return weigh_usual(&w->usual, &it->rec);
-	struct record_item copy = *it;
-	return weigh_item(w, &copy);
-}
-
 static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 {
 	run_writer_index(w, offset, key);
 	w->block_end = offset + BLOCK_BYTES;
 }
 
-/* Write a record. tail is the part of its string that differs from the previous string. */
-static inline __attribute__((always_inline)) int
-put(struct run_writer *w, const struct run_codec *codec, const struct record_item *it,
-    struct bytes string, size_t shared, const uint8_t *tail, struct error *err)
+/*
+ * Write a record without counting it. `tail` is the part of its string that differs from the
+ * previous string.
+ */
+static __attribute__((noinline)) int put(struct run_writer *w, const struct run_codec *codec,
+					 const struct record_item *it, struct bytes string,
+					 size_t shared, const uint8_t *tail, struct error *err)
 {
 	const struct record *r = &it->rec;
 	size_t code = it->large ? 0 : r->payload.len + 1, tail_bytes = string.len - shared;
@@ -220,8 +214,7 @@ put(struct run_writer *w, const struct run_codec *codec, const struct record_ite
 		tail_bytes = string.len;
 		len = packed_header_bytes(codec, 0, tail_bytes, code) + tail_bytes + r->payload.len;
 	}
-	w->weight += weigh_in_registers(&w->weigher, it);
-	w->run->records++;
+	w->weight += weigh_item(&w->weigher, it);
 	if (w->used + len > w->cap) {
 		int rc = writer_flush(w, err);
 
@@ -249,6 +242,7 @@ int run_writer_put(struct run_writer *w, const struct record_item *it, struct er
 	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
 	int rc = put(w, codec, it, string, shared, string.ptr + shared, err);
 
+	w->run->records++;
 	copy_with_slack(w->last, string.ptr, string.len);
 	w->last_bytes = string.len;
 	return rc;
@@ -261,28 +255,68 @@ static inline void prefetch_record(const uint8_t *p)
 	__builtin_prefetch(p + 48);
 }
 
+/* Return the number of bytes up to which records fit in the buffer and the open block. */
+static size_t put_limit(const struct run_writer *w)
+{
+	uint64_t block = w->block_end > w->flushed ? w->block_end - w->flushed : 0;
+
+	return block < w->cap ? (size_t)block : w->cap;
+}
+
+/*
+ * The loop handles usual records itself, with the writer's lengths and sums in registers. `put`
+ * handles a record that begins a block or has a long part.
+ */
 int run_writer_put_sorted(struct run_writer *w, const struct radix *x, size_t n, struct error *err)
 {
 	/* copies, because a store to the run may not change them */
 	const struct run_codec codec = w->run->codec;
 	const struct record_codec from = x->codec;
+	const struct usual_weight usual = w->weigher.usual;
 	const uint8_t *base = x->base;
 	const struct sort_entry *e = x->entries;
 	struct bytes last = {w->last, 0};
+	uint8_t *buf = w->buf;
+	size_t used = w->used, limit = put_limit(w),
+	       fixed = (codec.fixed ? 2 : 3) + codec.seq_bytes;
+	uint64_t weight = w->weight;
 
+	w->run->records += n;
 	for (size_t i = 0; i < n; i++) {
 		if (i + PREFETCH_ENTRIES < n)
 			prefetch_record(base + e[i + PREFETCH_ENTRIES].at);
 		const uint8_t *p = base + e[i].at;
-		struct record_item it = {.large = record_is_aside(p)};
-		record_read(&from, p, &it.rec);
-		struct bytes string = string_of(&codec, &it.rec);
-		size_t shared = shared_bytes(last, string);
+		struct record r;
+		record_read(&from, p, &r);
+		struct bytes string = string_of(&codec, &r);
+		size_t shared = shared_bytes(last, string), tail = string.len - shared;
+		size_t code = r.payload.len + 1, len = fixed + tail + r.payload.len;
+
+		last = string;
+		if (__builtin_expect((shared | tail | code) < 0x80 && used + len <= limit &&
+					     weight_is_usual(&usual, &r) && !record_is_aside(p),
+				     1)) {
+			uint8_t *to =
+				packed_write_header(&codec, shared, tail, code, r.seq, buf + used);
+
+			copy_with_slack(to, string.ptr + shared, tail);
+			copy_with_slack(to + tail, r.payload.ptr, r.payload.len);
+			weight += weigh_usual(&usual, &r);
+			used += len;
+			continue;
+		}
+		struct record_item it = {.rec = r, .large = record_is_aside(p)};
+		w->used = used;
+		w->weight = weight;
 		int rc = put(w, &codec, &it, string, shared, string.ptr + shared, err);
 		if (rc)
 			return rc;
-		last = string;
+		used = w->used;
+		weight = w->weight;
+		limit = put_limit(w);
 	}
+	w->used = used;
+	w->weight = weight;
 	return RC_OK;
 }
 
