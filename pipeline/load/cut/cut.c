@@ -123,11 +123,10 @@ static struct bytes row_key(const struct gather *g)
 static inline int write_single(struct cutting *k, const struct record *r, struct error *err)
 {
 	_Static_assert(RECORD_ROOM_BYTES >= CELL_ROOM_BYTES, "records lie in room");
-	struct cell_value *values = k->c->values;
 	int64_t ts;
-	size_t n = row_values(k->t->plan, k->t->index, r, &ts, values);
+	size_t n = row_values(k->t->plan, k->t->index, r, &ts, k->c->values);
 	k->out->loaded++;
-	return region_files_add_values(&k->files, r->key, ts, values, n, err);
+	return region_files_add_values(&k->files, r->key, ts, k->c->values, n, err);
 }
 
 static inline int end_row(struct cutting *k, struct error *err)
@@ -263,15 +262,23 @@ static inline bool ends_row(const struct record *r)
 static int write_singles(struct cutting *k, const struct record **at, const struct record *last,
 			 struct error *err)
 {
+	const struct row_plan *plan = k->t->plan;
+	const size_t table = k->t->index;
+	struct cell_value *values = k->c->values;
 	const struct record *r = *at;
 	int rc;
 
 	do {
-		rc = write_single(k, r, err);
+		int64_t ts;
+		size_t n = row_values(plan, table, r, &ts, values);
+
+		rc = region_files_add_values(&k->files, r->key, ts, values, n, err);
 		if (rc == RC_OK)
-			rc = end_row(k, err);
+			rc = region_files_row_end(&k->files, err);
 		r++;
 	} while (rc == RC_OK && r < last && ends_row(r));
+	k->out->loaded += (uint64_t)(r - *at);
+	k->out->rows += (uint64_t)(r - *at);
 	*at = r - 1;
 	return rc;
 }
@@ -298,7 +305,7 @@ static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct
 			rc = write_waiting(k, err);
 		if (rc || (k->huge.len && bytes_eq(r->key, buf_bytes(&k->huge))))
 			continue; /* huge_row.c has written this row */
-		if (k->may_hold && r < last && ends_row(r))
+		if (k->may_hold && !k->deletes && r < last && ends_row(r))
 			rc = write_singles(k, &r, last, err);
 		else
 			start_row(k, r);

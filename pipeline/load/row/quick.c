@@ -306,18 +306,22 @@ static inline __attribute__((always_inline)) bool put_payloads(const struct row_
 							       const struct event_rows *rows,
 							       bool made, struct record_batch *out)
 {
-	const struct short_text *const *shorts = made ? rows->made->shorts : NULL;
+	/* copies, because a store to a payload may not change them */
+	const struct event_rows r = *rows;
+	const struct short_text *const *shorts = made ? r.made->shorts : NULL;
 	const size_t before = out->head + t->key.fixed + secondary_bytes(t);
 	const struct quick_cell *first = t->quick_cells, *end = first + t->nquick_cells;
-	uint8_t *to = out->to;
-	for (size_t i = 0; i < rows->n; i++) {
-		out->at[i] = (uint32_t)(to - out->to);
+	const uint64_t *numbers = e->numbers;
+	uint8_t *start = out->to, *to = start;
+
+	for (size_t i = 0; i < r.n; i++) {
+		out->at[i] = (uint32_t)(to - start);
 		to += before;
 		for (const struct quick_cell *q = first; q < end; q++)
-			if (!(to = put_cell(q, rows, i, shorts, e->numbers + i, to)))
+			if (!(to = put_cell(q, &r, i, shorts, numbers + i, to)))
 				return false;
 	}
-	out->at[rows->n] = (uint32_t)(to - out->to);
+	out->at[r.n] = (uint32_t)(to - start);
 	return true;
 }
 
@@ -419,17 +423,20 @@ static bool put_times(const struct row_encoder *e, const struct table_plan *t,
 static void put_heads(const struct table_plan *t, const struct event_rows *rows,
 		      const struct record_batch *out)
 {
-	const size_t before = out->head + t->key.fixed + secondary_bytes(t);
+	/* copies, because a store to a head may not change them */
+	const struct event_rows r = *rows;
+	const size_t head = out->head, before = head + t->key.fixed + secondary_bytes(t);
 	const uint16_t key_len = (uint16_t)t->key.fixed;
+	uint8_t *to = out->to;
 
-	for (size_t i = 0; i < out->n; i++) {
-		uint8_t *p = out->to + out->at[i];
-		uint32_t seq = (uint32_t)row_seq(rows, i);
+	for (size_t i = 0; i < r.n; i++) {
+		uint8_t *p = to + out->at[i];
+		uint32_t seq = (uint32_t)row_seq(&r, i);
 		size_t payload = out->at[i + 1] - out->at[i] - before, k = RECORD_HEAD;
 
 		memcpy(p, &seq, 4);
 		memcpy(p + 4, &key_len, 2);
-		for (; k + 1 < out->head; k++, payload >>= 7)
+		for (; k + 1 < head; k++, payload >>= 7)
 			p[k] = (uint8_t)(payload | 0x80);
 		p[k] = (uint8_t)payload;
 	}
