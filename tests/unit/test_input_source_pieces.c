@@ -38,13 +38,13 @@ static void expect_same(const struct setup *setup, struct bytes text, const stru
 }
 
 #ifdef __SANITIZE_THREAD__ /* one thread reads these inputs */
-#define ROUNDS(n) ((n) / 200)
+#define ROUNDS(n)     ((n) / 200)
 #define WINDOW_ROUNDS 2
 #elif defined(__SANITIZE_ADDRESS__) /* make fuzz T=pieces and T=csv look for more */
-#define ROUNDS(n) ((n) / 10)
+#define ROUNDS(n)     ((n) / 10)
 #define WINDOW_ROUNDS 20
 #else
-#define ROUNDS(n) (n)
+#define ROUNDS(n)     (n)
 #define WINDOW_ROUNDS 20
 #endif
 
