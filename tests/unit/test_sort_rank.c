@@ -16,6 +16,8 @@
 #define ONE_THREAD __attribute__((no_sanitize("thread")))
 #ifdef __SANITIZE_THREAD__ /* the threads do the same for each target */
 enum { TARGETS = 12, ONE_BY_ONE = 1, CHOICES_STEP = 3 };
+#elif defined(__SANITIZE_ADDRESS__) /* the release runs the test too */
+enum { TARGETS = 20, ONE_BY_ONE = 2, CHOICES_STEP = 1 };
 #else
 enum { TARGETS = 60, ONE_BY_ONE = 5, CHOICES_STEP = 1 };
 #endif
