@@ -13,9 +13,8 @@ static inline void set_row_bytes(struct hfile_writer *w, size_t row_bytes)
 {
 	bool fits = KEY_FIXED - 1 + row_bytes + w->head_most < SHORT_LENGTHS;
 
-	fits &= w->bloom.type != BLOOM_ROWPREFIX && w->direct.type == CELL_PUT;
 	w->direct.row_bytes = row_bytes;
-	w->direct.short_row = fits ? row_bytes : 0;
+	w->direct.short_row = fits && w->bloom.type != BLOOM_ROWPREFIX ? row_bytes : 0;
 }
 
 int hfile_direct_begin(struct hfile_writer *w, size_t row_bytes, struct error *err)

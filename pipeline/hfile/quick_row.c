@@ -27,7 +27,10 @@ static inline uint8_t *put_piece(uint8_t *to, const uint8_t *from, size_t n)
 	return to + n;
 }
 
-/* Put the first cell of a row. The row before has the same length, and its last cell is a Put. */
+/*
+ * Put the first cell of a row. The row before has the same length, and its last cell is a Put,
+ * because hfile_direct_add or this file has added it.
+ */
 static inline uint8_t *put_first(uint8_t *to, const struct direct *d, struct bytes row, size_t same,
 				 uint64_t ts, struct cell_value v, struct bytes head, size_t family)
 {
