@@ -301,14 +301,14 @@ int hfile_next_cell(struct hfile *f, struct cell *out, struct error *err);
 enum hfile_step { HFILE_NEW_ROW, HFILE_NEW_COLUMN, HFILE_SAME_COLUMN };
 #define HFILE_BATCH 256
 struct hfile_batch {
-	struct cell cells[HFILE_BATCH];
-	uint8_t step[HFILE_BATCH]; /* enum hfile_step; the first entry is undefined */
+	const struct cell *cells;
+	const uint8_t *step; /* enum hfile_step; the first entry is undefined */
 	size_t n;
 	bool plain; /* all cells are Puts without tags */
 };
 /*
  * Read the next cells of one block, at least one and up to HFILE_BATCH, as hfile_next_cell reads
- * one cell. The cells are valid until the next call.
+ * one cell. Cells and steps are the file's, and valid until the next call.
  */
 int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err);
 /*

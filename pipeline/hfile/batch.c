@@ -2,15 +2,8 @@
  * batch.c - read many cells of a block at once, with the difference of each cell from the previous
  * cell
  */
+#include "quick_diff.h"
 #include "reader.h"
-
-static inline uint64_t load(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, 8);
-	return v;
-}
 
 /* Compare short strings like memcmp, but inline. */
 static inline int short_cmp(const uint8_t *a, const uint8_t *b, size_t n)
@@ -24,7 +17,7 @@ static inline int short_cmp(const uint8_t *a, const uint8_t *b, size_t n)
 	for (size_t i = 0;; i += 8) {
 		if (i + 8 > n)
 			i = n - 8;
-		uint64_t x = load(a + i), y = load(b + i);
+		uint64_t x = load_word(a + i), y = load_word(b + i);
 		if (x != y)
 			return __builtin_bswap64(x) < __builtin_bswap64(y) ? -1 : 1;
 		if (i + 8 >= n)
@@ -96,38 +89,17 @@ static inline bool add(struct hfile *f, struct hfile_batch *b)
 {
 	const uint8_t *p = f->cells.ptr + f->cell_at;
 	size_t room = f->cells.len - f->cell_at, tail = 0;
-	struct cell *c = &b->cells[b->n];
+	struct cell *c = &f->ready.cell[b->n];
 	size_t size = parse(p, room, c);
 
 	if (size && (f->format.tail.tags || f->format.tail.mvcc))
 		tail = hfile_kv_tail(p + size, p + room, f->format.tail, &c->tags, &c->mvcc);
-	if (size == 0 || tail == SIZE_MAX || !find_step(c - 1, c, &b->step[b->n]))
+	if (size == 0 || tail == SIZE_MAX || !find_step(c - 1, c, &f->ready.step[b->n]))
 		return false;
 	b->plain &= c->type == CELL_PUT && c->tags.len == 0;
 	f->cell_at += size + tail;
 	b->n++;
 	return true;
-}
-
-/*
- * Returns the offset of the first of `n` bytes that differs, or `n` if all are equal. Reads up to 7
- * more bytes of both.
- */
-static inline size_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
-{
-	for (size_t i = 0; i < n; i += 8) {
-		uint64_t x = load(a + i) ^ load(b + i);
-
-		if (x) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-			i += (size_t)__builtin_ctzll(x) / 8;
-#else
-			i += (size_t)__builtin_clzll(x) / 8;
-#endif
-			return i < n ? i : n;
-		}
-	}
-	return n;
 }
 
 /*
@@ -138,7 +110,7 @@ static inline bool find_step_alike(const struct cell *before, const uint8_t *key
 				   size_t qualifier, int64_t ts, struct cell *c, uint8_t *step)
 {
 	size_t shorter = qualifier < before->qualifier.len ? qualifier : before->qualifier.len;
-	size_t at = first_difference(before->row.ptr, key, fixed + shorter);
+	size_t at = common_bytes(before->row.ptr, key, fixed + shorter);
 
 	*step = at < before->row.len ? HFILE_NEW_ROW : HFILE_NEW_COLUMN;
 	if (at >= fixed)
@@ -157,10 +129,10 @@ static inline bool find_step_alike(const struct cell *before, const uint8_t *key
  */
 static void add_alike(struct hfile *f, struct hfile_batch *b)
 {
-	struct cell *c = &b->cells[b->n], *end = &b->cells[HFILE_BATCH];
+	struct cell *c = &f->ready.cell[b->n], *end = &f->ready.cell[HFILE_BATCH];
 	const size_t row = c[-1].row.len, family = c[-1].family.len, fixed = row + 1 + family;
 	const uint8_t *p = f->cells.ptr + f->cell_at, *stop = f->cells.ptr + f->cells.len;
-	uint8_t *step = &b->step[b->n];
+	uint8_t *step = &f->ready.step[b->n];
 
 	for (; c < end && (size_t)(stop - p) >= KV_LENGTHS + 2 + fixed + 9; c++, step++) {
 		uint64_t lengths = get_be64(p);
@@ -187,18 +159,41 @@ static void add_alike(struct hfile *f, struct hfile_batch *b)
 		c->type = CELL_PUT;
 		p = c->value.ptr + value;
 	}
-	b->n = (size_t)(c - b->cells);
+	b->n = (size_t)(c - f->ready.cell);
 	f->cell_at = (size_t)(p - f->cells.ptr);
 }
 
-int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err)
+/* Take the next cells of a block that is decoded to cells. */
+static int take_ready(struct hfile *f, struct hfile_batch *b, struct error *err)
 {
-	b->n = 0;
-	int rc = hfile_next_cell(f, &b->cells[0], err);
+	struct block_cells *r = &f->ready;
+
+	b->cells = &r->cell[r->at];
+	b->step = &r->step[r->at];
+	b->n = r->n - r->at < HFILE_BATCH ? r->n - r->at : HFILE_BATCH;
+	b->plain = r->plain;
+	if (!b->plain) {
+		b->plain = true;
+		for (size_t i = 0; i < b->n; i++)
+			b->plain &= b->cells[i].type == CELL_PUT;
+	}
+	return hfile_reader_pass(f, b->n, err);
+}
+
+/* Parse the next cells of a plain block. */
+static int parse_cells(struct hfile *f, struct hfile_batch *b, struct error *err)
+{
+	struct block_cells *r = &f->ready;
+
+	if (!hfile_block_cells_reserve(r, HFILE_BATCH))
+		return error_memory(err, HFILE_BATCH * sizeof *r->cell, "cells");
+	int rc = hfile_next_cell(f, &r->cell[0], err);
 	if (rc)
 		return rc;
+	b->cells = r->cell;
+	b->step = r->step;
 	b->n = 1;
-	b->step[0] = HFILE_NEW_ROW;
+	r->step[0] = HFILE_NEW_ROW;
 	b->plain = b->cells[0].type == CELL_PUT && b->cells[0].tags.len == 0;
 	bool tails = f->format.tail.tags || f->format.tail.mvcc;
 	do
@@ -212,4 +207,13 @@ int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err)
 		return 0;
 	f->last.len = 0;
 	return hfile_kv_key_append(&f->last, last) ? 0 : error_memory(err, last->row.len, "a key");
+}
+
+int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err)
+{
+	b->n = 0;
+	int rc = hfile_reader_open_next(f, err);
+	if (rc)
+		return rc;
+	return f->ready.n ? take_ready(f, b, err) : parse_cells(f, b, err);
 }

@@ -200,11 +200,12 @@ static int read_more(const struct hblock_in *in, struct hblock *b, size_t to, st
 
 	if (to <= from)
 		return 0;
-	if (!buf_try_reserve(&b->disk, to - from))
+	if (!buf_try_reserve(&b->disk, to - from + HBLOCK_SLACK))
 		return error_memory(err, to - from, "a block");
 	int rc = in->source->read(in->source->self, b->place.offset + from, b->disk.ptr + from,
 				  to - from, err);
 	b->disk.len = rc ? from : to;
+	memset(b->disk.ptr + b->disk.len, 0, HBLOCK_SLACK);
 	return rc;
 }
 
@@ -277,11 +278,12 @@ int hfile_block_unpack(struct hblock_in *in, struct hblock *b, struct error *err
 	if (in->codec == CODEC_NONE)
 		return 0;
 	b->plain.len = 0;
-	if (!buf_try_reserve(&b->plain, plain_bytes + (size_t)1))
+	if (!buf_try_reserve(&b->plain, plain_bytes + (size_t)HBLOCK_SLACK))
 		return error_memory(err, plain_bytes, "a block");
 	int rc = hfile_codec_decompress(&in->state, in->codec, b->payload, b->plain.ptr,
 					plain_bytes, err);
 	b->payload = bytes_of(b->plain.ptr, plain_bytes);
+	memset(b->plain.ptr + plain_bytes, 0, HBLOCK_SLACK);
 	return rc;
 }
 

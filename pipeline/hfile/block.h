@@ -97,7 +97,9 @@ struct hblock_in {
 
 /*
  * A block from a file, in its own buffers. `payload` is valid until the next read into this block.
+ * HBLOCK_SLACK bytes follow the payload, for copies that read more than they need.
  */
+#define HBLOCK_SLACK 64
 struct hblock {
 	enum hblock_type type;
 	struct hblock_place place;

@@ -255,6 +255,7 @@ void hfile_close(struct hfile *f)
 	hfile_block_release(&f->node);
 	hfile_block_release(&f->chunk);
 	hfile_block_release(&f->data);
+	hfile_block_cells_release(&f->ready);
 	buf_release(&f->probe);
 	buf_release(&f->decoded);
 	buf_release(&f->last);

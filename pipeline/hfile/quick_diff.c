@@ -102,16 +102,6 @@ size_t hfile_quick_diff_encode(struct bytes cells, size_t *before, size_t at, st
 
 /* --- decoding --- */
 
-/* A length of one or two bytes. Returns NULL for a longer one. */
-static inline const uint8_t *take_length(const uint8_t *p, uint32_t *out)
-{
-	*out = p[0];
-	if (__builtin_expect(p[0] < 0x80, 1))
-		return p + 1;
-	*out = (p[0] & 0x7fu) | (uint32_t)p[1] << 7;
-	return p[1] < 0x80 ? p + 2 : NULL;
-}
-
 /* A cell in the encoded block, before the copy of its parts. All sizes are in bytes. */
 struct diff_plan {
 	const uint8_t *p; /* the parts of the key in the block */
@@ -155,18 +145,9 @@ static inline bool plan_cell(const struct delta *d, size_t row, size_t family, s
 	if (c->same > qualifier)
 		return false;
 	c->qualifier_in = qualifier - c->same;
-	c->width = (c->flag >> 4 & 7) + 1;
+	c->width = diff_time_width(c->flag);
 	size_t in = c->row_in + c->qualifier_in + c->width + !(c->flag & DIFF_SAME_TYPE) + c->value;
 	return (size_t)(d->in.end - q) >= in + QUICK_SLACK;
-}
-
-static inline uint64_t time_of(const struct diff_plan *c, const uint8_t *p, uint64_t previous)
-{
-	uint64_t v = le64toh(load_word(p)) & (UINT64_MAX >> (64 - 8 * c->width));
-
-	if (c->flag & DIFF_TIME_NEGATIVE)
-		v = 0 - v;
-	return c->flag & DIFF_TIME_DIFFERENCE ? previous - v : v;
 }
 
 /* Put the planned cell at `to`. `before` is the flat key of the previous cell. */
@@ -185,7 +166,7 @@ static inline void put_cell(struct delta *d, const struct diff_plan *c, const ui
 		to = put_wide(to, before + 2 + c->row + d->family.len, c->same);
 	to = put_wide(to, p, c->qualifier_in);
 	p += c->qualifier_in;
-	d->ts = time_of(c, p, d->ts);
+	d->ts = diff_time_at(p, c->flag, d->ts);
 	p += c->width;
 	put_be64(to, d->ts);
 	if (!(c->flag & DIFF_SAME_TYPE))

@@ -4,7 +4,8 @@
  * Both functions handle as many cells as they can, and write the bytes that the general path
  * writes. Copies are 16 bytes wide, so they may read and write up to QUICK_SLACK bytes more. The
  * general path (block_encode.c, block_decode.c) handles the first cell, the last cells and
- * everything unusual, and reports all errors. direct.c uses the same parts of a cell.
+ * everything unusual, and reports all errors. direct.c and diff_cells.c use the same
+ * parts of a cell.
  */
 #ifndef SALTMILL_HFILE_QUICK_DIFF_H
 #define SALTMILL_HFILE_QUICK_DIFF_H
@@ -71,6 +72,16 @@ static inline uint8_t *put_length(uint8_t *p, uint64_t v)
 	return p + put_varint(p, v);
 }
 
+/* A length of one or two bytes. Returns NULL for a longer one. */
+static inline const uint8_t *take_length(const uint8_t *p, uint32_t *out)
+{
+	*out = p[0];
+	if (__builtin_expect(p[0] < 0x80, 1))
+		return p + 1;
+	*out = (p[0] & 0x7fu) | (uint32_t)p[1] << 7;
+	return p[1] < 0x80 ? p + 2 : NULL;
+}
+
 /* The time field of a cell, and its bits of the flag. */
 struct diff_time {
 	uint64_t field;
@@ -95,6 +106,21 @@ static inline struct diff_time diff_time_of(uint64_t before, uint64_t ts)
 	if (less < width)
 		return (struct diff_time){back, less, bits | (less - 1) << 4};
 	return (struct diff_time){ts, width, (width - 1) << 4};
+}
+
+static inline unsigned diff_time_width(unsigned flag)
+{
+	return (flag >> 4 & 7) + 1;
+}
+
+/* Return the time whose field is at `p`. Reads 8 bytes. */
+static inline uint64_t diff_time_at(const uint8_t *p, unsigned flag, uint64_t before)
+{
+	uint64_t v = le64toh(load_word(p)) & (UINT64_MAX >> (64 - 8 * diff_time_width(flag)));
+
+	if (flag & DIFF_TIME_NEGATIVE)
+		v = 0 - v;
+	return flag & DIFF_TIME_DIFFERENCE ? before - v : v;
 }
 
 /* Put the field of a time. The function may write 8 bytes. */

@@ -4,6 +4,7 @@
 
 #include "bloom.h"
 #include "block_encode.h"
+#include "diff_cells.h"
 #include "fileinfo.h"
 #include "hfile.h"
 #include "index.h"
@@ -50,9 +51,11 @@ struct hfile {
 	struct buf probe;
 	/* cells */
 	struct hblock data;
-	struct buf decoded;
+	struct buf decoded; /* the plain cells, or the keys of `ready` */
 	struct bytes cells;
-	size_t cell_at;	      /* offset of the next cell in `cells` */
+	size_t cell_at; /* offset of the next cell in `cells` */
+	/* the open block instead of `cells`, if `ready.n` is not 0; else only room for a batch */
+	struct block_cells ready;
 	uint64_t next_offset; /* offset of the block after the open block */
 	/*
 	 * true if the scan began at the first cell, so its end checks the number of cells; after a
@@ -91,6 +94,10 @@ enum hblock_type hfile_reader_chain(enum hblock_type t);
 /* Read the data block at `offset` into `f->data` and the block's cells into `f->cells`. */
 int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes,
 			   struct error *err);
+/* Open the next data block if the open block has no more cells. Returns RC_END after the last. */
+int hfile_reader_open_next(struct hfile *f, struct error *err);
+/* Pass the next `n` cells of `f->ready`. */
+int hfile_reader_pass(struct hfile *f, size_t n, struct error *err);
 /*
  * Decode the cells of the current data block. Returns RC_DATA if the block has another type or
  * encoding than the file.

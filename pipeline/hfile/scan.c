@@ -53,22 +53,60 @@ static int fault_at(const struct hfile *f, uint64_t offset, struct error *err)
 	return error_prefix(err, "%s: block at %llu: ", f->source.name, (unsigned long long)offset);
 }
 
-int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes, struct error *err)
+static void close_data(struct hfile *f)
 {
-	f->cell_at = 0;
-	f->before_known = false;
-	if (f->cells.len && f->data.place.offset == offset) { /* the block is already open */
-		f->next_offset = offset + f->data.place.disk_bytes;
-		return 0;
-	}
-	int rc = hfile_block_read(&f->in, offset, disk_bytes, &f->data, err);
 	f->cells.len = 0;
-	f->next_offset = offset + f->data.place.disk_bytes;
-	if (rc == RC_OK)
-		rc = hfile_reader_block_cells(f, &f->data, &f->cells, err);
+	f->cell_at = 0;
+	f->ready.n = 0;
+	f->ready.at = 0;
+	f->before_known = false;
+}
+
+/* Decode the block in `f->data` to `f->cells`. */
+static int open_plain(struct hfile *f, struct error *err)
+{
+	int rc = hfile_reader_block_cells(f, &f->data, &f->cells, err);
+
 	if (rc)
 		f->cells.len = 0;
 	return rc;
+}
+
+/* Decode the block in `f->data` to `f->ready` if it is a usual DIFF block, else to `f->cells`. */
+static int open_data(struct hfile *f, struct error *err)
+{
+	const struct block_format *format = &f->format;
+
+	if (format->encoding == ENCODING_DIFF && f->data.type == HBLOCK_ENCODED &&
+	    !format->tail.tags && !format->tail.mvcc && !format->careful &&
+	    hfile_diff_cells(f->data.payload, &f->decoded, &f->ready))
+		return 0;
+	return open_plain(f, err);
+}
+
+/* Open the data block at `offset`, unless it is open, and go to its first cell. */
+static int load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes, bool plain,
+		     struct error *err)
+{
+	bool open = f->data.place.offset == offset && (plain ? 0 : f->ready.n) + f->cells.len;
+	int rc = 0;
+
+	if (open) {
+		f->cell_at = f->ready.at = 0;
+		f->before_known = false;
+	} else {
+		close_data(f);
+		rc = hfile_block_read(&f->in, offset, disk_bytes, &f->data, err);
+	}
+	f->next_offset = offset + f->data.place.disk_bytes;
+	if (rc || open)
+		return rc;
+	return plain ? open_plain(f, err) : open_data(f, err);
+}
+
+int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes, struct error *err)
+{
+	return load_data(f, offset, disk_bytes, true, err);
 }
 
 static void start_walk(struct hfile *f, bool whole)
@@ -82,8 +120,7 @@ static void start_walk(struct hfile *f, bool whole)
 
 void hfile_rewind(struct hfile *f)
 {
-	f->cells.len = 0;
-	f->cell_at = 0;
+	close_data(f);
 	f->next_offset = 0;
 	start_walk(f, true);
 }
@@ -130,9 +167,12 @@ static int check_first(struct hfile *f, struct error *err)
 	struct kv kv;
 	struct cell last, first;
 
-	if (!hfile_kv_key_parse(buf_bytes(&f->last), &last) ||
-	    !hfile_kv_parse(f->cells.ptr, f->cells.ptr + f->cells.len, &kv) ||
-	    !hfile_kv_key_parse(kv.key, &first) || cell_key_cmp(&last, &first) <= 0)
+	if (f->ready.n)
+		first = f->ready.cell[0];
+	else if (!hfile_kv_parse(f->cells.ptr, f->cells.ptr + f->cells.len, &kv) ||
+		 !hfile_kv_key_parse(kv.key, &first))
+		return 0;
+	if (!hfile_kv_key_parse(buf_bytes(&f->last), &last) || cell_key_cmp(&last, &first) <= 0)
 		return 0;
 	return error_set(
 		err, RC_ORDER,
@@ -167,22 +207,21 @@ static int next_data(struct hfile *f, struct error *err)
 	while (f->next_offset <= f->trailer.last_data_block &&
 	       f->next_offset < f->trailer.load_on_open_offset) {
 		uint64_t offset = f->next_offset;
+		close_data(f);
 		int rc = hfile_block_read(&f->in, offset, 0, &f->data, err);
 		if (rc)
 			return rc;
 		f->next_offset = offset + f->data.place.disk_bytes;
-		f->cells.len = 0;
-		f->cell_at = 0;
 		rc = check_chain(f, err);
 		if (rc)
 			return fault_at(f, offset, err);
 		if (!is_data(&f->data))
 			continue;
-		rc = hfile_reader_block_cells(f, &f->data, &f->cells, err);
+		rc = open_data(f, err);
 		if (rc == RC_OK && (rc = check_first(f, err)))
 			fault_at(f, offset, err);
 		if (rc)
-			f->cells.len = 0;
+			close_data(f);
 		return rc;
 	}
 	return end_walk(f, err);
@@ -208,18 +247,40 @@ static int check_cell(struct hfile *f, const struct kv *kv, bool first, const st
 	return 0;
 }
 
+int hfile_reader_open_next(struct hfile *f, struct error *err)
+{
+	bool more = f->ready.at < f->ready.n || f->cell_at < f->cells.len;
+
+	return more ? 0 : next_data(f, err);
+}
+
+int hfile_reader_pass(struct hfile *f, size_t n, struct error *err)
+{
+	struct block_cells *r = &f->ready;
+
+	r->at += n;
+	f->seen += n;
+	if (r->at < r->n)
+		return 0;
+	f->last.len = 0;
+	return hfile_kv_key_append(&f->last, &r->cell[r->n - 1])
+		       ? 0
+		       : error_memory(err, r->cell[r->n - 1].row.len, "a key");
+}
+
 int hfile_next_cell(struct hfile *f, struct cell *out, struct error *err)
 {
 	struct kv kv;
+	int rc = hfile_reader_open_next(f, err);
 
-	if (f->cell_at >= f->cells.len) {
-		int rc = next_data(f, err);
-
-		if (rc)
-			return rc;
+	if (rc)
+		return rc;
+	if (f->ready.n) {
+		*out = f->ready.cell[f->ready.at];
+		return hfile_reader_pass(f, 1, err);
 	}
 	bool first = f->cell_at == 0 || !f->before_known;
-	int rc = hfile_reader_take_cell(f, f->cells, &f->cell_at, &kv, out, err);
+	rc = hfile_reader_take_cell(f, f->cells, &f->cell_at, &kv, out, err);
 	if (rc == RC_OK)
 		rc = check_cell(f, &kv, first, out, err);
 	f->before_known = rc == RC_OK;
@@ -300,6 +361,22 @@ static int find_in_node(const struct hindex_node *n, const struct cell *search,
 	return hfile_index_node_entry(n, low, found, &key, err);
 }
 
+/* Move to the first cell of `r` at or after `key`. Returns RC_END if there is no such cell. */
+static int skip_in(struct block_cells *r, const struct cell *search)
+{
+	size_t high = r->n;
+
+	for (r->at = 0; r->at < high;) {
+		size_t middle = r->at + (high - r->at) / 2;
+
+		if (cell_key_cmp(&r->cell[middle], search) < 0)
+			r->at = middle + 1;
+		else
+			high = middle;
+	}
+	return r->at < r->n ? 0 : RC_END;
+}
+
 /* Move to the first cell at or after `key`, in the open block or in a later block. */
 static int skip_to(struct hfile *f, const struct cell *search, struct error *err)
 {
@@ -307,8 +384,12 @@ static int skip_to(struct hfile *f, const struct cell *search, struct error *err
 		size_t at = f->cell_at;
 		struct kv kv;
 		struct cell cell;
-		int rc = hfile_reader_take_cell(f, f->cells, &f->cell_at, &kv, &cell, err);
+		int rc = f->ready.n ? skip_in(&f->ready, search)
+				    : hfile_reader_take_cell(f, f->cells, &f->cell_at, &kv, &cell,
+							     err);
 
+		if (rc == RC_OK && f->ready.n)
+			return 0;
 		if (rc == RC_END) {
 			rc = next_data(f, err);
 			if (rc)
@@ -358,7 +439,7 @@ int hfile_seek(struct hfile *f, const struct cell *key, struct error *err)
 	start_walk(f, false);
 	int rc = find_block(f, key, &e, err);
 	if (rc == RC_OK)
-		rc = hfile_reader_load_data(f, e.offset, e.disk_bytes, err);
+		rc = load_data(f, e.offset, e.disk_bytes, false, err);
 	if (rc)
 		return rc;
 	f->previous[HBLOCK_DATA] = (int64_t)e.offset;
