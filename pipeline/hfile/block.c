@@ -278,7 +278,8 @@ int hfile_block_unpack(struct hblock_in *in, struct hblock *b, struct error *err
 	if (in->codec == CODEC_NONE)
 		return 0;
 	b->plain.len = 0;
-	if (!buf_try_reserve(&b->plain, plain_bytes + (size_t)HBLOCK_SLACK))
+	/* blocks of nearly equal sizes do not move the buffer */
+	if (!buf_try_reserve(&b->plain, (plain_bytes | (size_t)4095) + 1 + HBLOCK_SLACK))
 		return error_memory(err, plain_bytes, "a block");
 	int rc = hfile_codec_decompress(&in->state, in->codec, b->payload, b->plain.ptr,
 					plain_bytes, err);
