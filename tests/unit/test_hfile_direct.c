@@ -61,10 +61,39 @@ static void usual_rows(void **state)
 	}
 }
 
+/* Rows of equal sizes, and each block size, so that some blocks are full just before a last cell. */
+static void blocks_of_each_size(void **state)
+{
+	uint8_t script[3000];
+
+	(void)state;
+	random_state = 31;
+	for (int round = 1; round < 256; round++) {
+		const uint8_t length = (uint8_t)pick(40);
+		size_t n = 0;
+
+		memset(script, 0, sizeof script);
+		script[0] = 8;	  /* blocks that are large enough for the quick path */
+		script[1] = 0x26; /* three columns */
+		script[2] = (uint8_t)round;
+		for (n = 3; n < 3 + 12 * 8; n += 8) /* a row key of 12 bytes */
+			script[n + 1] = (uint8_t)pick(256);
+		for (; n + 8 < sizeof script; n += 8) {
+			script[n] = 2 | 1 << 3; /* raise a byte of the row, and the time */
+			script[n + 1] = (uint8_t)pick(256);
+			script[n + 2] = (uint8_t)pick(256);
+			memset(script + n + 5, length, 3);
+		}
+		if (!direct_judge(script, n))
+			fail_msg("round %d", round);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_model),
-					   cmocka_unit_test(usual_rows)};
+					   cmocka_unit_test(usual_rows),
+					   cmocka_unit_test(blocks_of_each_size)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
