@@ -25,7 +25,7 @@ def test_user_of_another_realm(rig, run, loaded, partner, tmp_path):  # noqa: F8
     """krb5.conf names the servers' realm, or --server-principal does. The table and its files belong to the user's name at the
     servers. Tokens then log in without a ticket."""
     login, env = of_partner(partner, "visitor")
-    out, tables = loaded("t9"), ["tables", "--hbase", rig.hbase.master]
+    out, tables = loaded("realms"), ["tables", "--hbase", rig.hbase.master]
     for words in ([], ["--server-principal", "hbase/_HOST"], ["--server-principal", "hbase/_HOST@EXAMPLE.COM", "--protection", "privacy"]):
         done = run(*tables, *words, *login, env=env)
         assert done.returncode == 0 and done.stdout.startswith("TABLE"), (words, done.stderr)
@@ -37,8 +37,8 @@ def test_user_of_another_realm(rig, run, loaded, partner, tmp_path):  # noqa: F8
     assert done.returncode == 0, done.stdout + done.stderr
     done = run(*apply, "--create", env=env)
     assert done.returncode == 0, done.stderr
-    assert rig.hbase.admin("digest", "t9") == expected()
-    owners = table_files(rig, "t9")
+    assert rig.hbase.admin("digest", "realms") == expected()
+    owners = table_files(rig, "realms")
     assert set(owners.values()) == {"visitor_partner"} and len(owners) == len(hfiles(out))
     file = tmp_path / "tokens"
     done = run("tokens", file, rig.hdfs.url("/bulk"), "--hbase", rig.hbase.master, *login, env=env)
@@ -50,9 +50,9 @@ def test_user_of_another_realm(rig, run, loaded, partner, tmp_path):  # noqa: F8
     alone = {"HADOOP_TOKEN_FILE_LOCATION": str(file)}
     done = run("scan", out.parent / "job.yaml", "--hbase", rig.hbase.master, "--quiet", env=alone)
     assert done.stdout.startswith(f"{ROWS} rows, {ROWS} cells"), done.stderr
-    done = run("load", out.parent / "job.yaml", "-o", rig.hdfs.url("/bulk/t9"), "--quiet", env=alone)
+    done = run("load", out.parent / "job.yaml", "-o", rig.hdfs.url("/bulk/realms"), "--quiet", env=alone)
     assert done.returncode == 0, done.stderr
-    assert rig.hdfs.list("/bulk")["t9"]["owner"] == "visitor_partner"
+    assert rig.hdfs.list("/bulk")["realms"]["owner"] == "visitor_partner"
 
 
 def test_user_without_a_name(rig, run, partner, tmp_path):
