@@ -186,6 +186,12 @@ int login_ticket(struct login_ticket *out, struct error *err);
  */
 const char *login_rule_advice(const char *said);
 
+/*
+ * Append the text of a failure of GSSAPI to the string `why` of `size` bytes: that of Kerberos (`minor`),
+ * or if it has none, that of GSSAPI (`major`).
+ */
+void login_reason(char *why, size_t size, uint32_t major, uint32_t minor);
+
 /* How login_begin finds a service: */
 enum login_service {
 	LOGIN_PRINCIPAL, /* "hbase/HOST@REALM" is its principal */

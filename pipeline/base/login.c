@@ -118,8 +118,8 @@ static char *fix(const char *why)
 			  login.principal ? login.principal : "NAME@REALM");
 }
 
-/* Add the error of Kerberos, or of GSSAPI: an ended ticket has no error of Kerberos. */
-static void add_reason(char *why, size_t size, OM_uint32 major, OM_uint32 minor)
+/* An ended ticket has no error of Kerberos. */
+void login_reason(char *why, size_t size, uint32_t major, uint32_t minor)
 {
 	if (minor)
 		add_status(why, size, minor, GSS_C_MECH_CODE);
@@ -141,7 +141,7 @@ static int no_ticket(OM_uint32 major, OM_uint32 minor, struct error *err)
 {
 	char why[400] = "";
 
-	add_reason(why, sizeof why, major, minor);
+	login_reason(why, sizeof why, major, minor);
 	/* login_check has read the keytab, so the reason is not a missing file */
 	if (login.keytab && strstr(why, "No credentials cache found"))
 		snprintf(why, sizeof why, "the keytab has no key of this principal");
@@ -368,7 +368,7 @@ static int service_failed(OM_uint32 major, OM_uint32 minor, struct error *err)
 {
 	char why[400] = "";
 
-	add_reason(why, sizeof why, major, minor);
+	login_reason(why, sizeof why, major, minor);
 	const char *gate = strstr(why, "krbtgt/"), *unknown = strstr(why, " not found in Kerberos");
 	if (!gate || !unknown || unknown < gate)
 		return error_set(err, RC_CONFIG, "%s", why);

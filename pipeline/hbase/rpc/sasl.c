@@ -33,9 +33,6 @@ struct sasl {
 	size_t taken;	  /* delivered bytes of `plain` */
 };
 
-static char kerberos_id[] = "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02";
-static gss_OID_desc kerberos = {sizeof kerberos_id - 1, kerberos_id};
-
 static gss_buffer_desc view_of(struct bytes b)
 {
 	return (gss_buffer_desc){b.len, (void *)(uintptr_t)b.ptr};
@@ -90,20 +87,10 @@ static char *server_principal(const char *host, const char *realm)
 
 static int gss_failed(const char *what, OM_uint32 major, OM_uint32 minor, struct error *err)
 {
-	OM_uint32 more = 0, unused;
-	gss_buffer_desc text = GSS_C_EMPTY_BUFFER;
+	char why[400] = "";
 
-	gss_display_status(&unused, minor, GSS_C_MECH_CODE, &kerberos, &more, &text);
-	/* some errors of GSSAPI have no error of Kerberos */
-	if (minor == 0 || (text.length == 7 && memcmp(text.value, "Success", 7) == 0)) {
-		gss_release_buffer(&unused, &text);
-		more = 0;
-		gss_display_status(&unused, major, GSS_C_GSS_CODE, &kerberos, &more, &text);
-	}
-	error_set(err, RC_CONFIG, "%s: %.*s", what, (int)text.length,
-		  text.value ? (const char *)text.value : "");
-	gss_release_buffer(&unused, &text);
-	return RC_CONFIG;
+	login_reason(why, sizeof why, major, minor);
+	return error_set(err, RC_CONFIG, "%s: %s", what, why);
 }
 
 static int receive_text(struct wire *w, struct buf *b, int64_t deadline, struct error *err)
