@@ -35,11 +35,11 @@ int hfile_direct_begin(struct hfile_writer *w, size_t row_bytes, struct error *e
 	if (rc)
 		return rc;
 	memcpy(d->row, row.ptr, row.len);
+	set_row_bytes(w, row.len);
 	d->key_bytes = last.key.len;
 	d->value_bytes = (uint32_t)last.value.len;
 	d->ts = get_be64(last.key.ptr + last.key.len - 9);
 	d->type = last.key.ptr[last.key.len - 1];
-	set_row_bytes(w, row.len);
 	d->cell_bytes = cells->len;
 	d->open = true;
 	return 0;
@@ -159,12 +159,12 @@ size_t hfile_direct_add(struct hfile_writer *w, const struct direct_row *r)
 	out->len = (size_t)(to - out->ptr);
 	put_wide(d->row, r->key.ptr, row);
 	d->cell_bytes = cell_bytes;
+	set_row_bytes(w, row);
 	d->key_bytes = fixed - KV_LENGTHS + head->all.len;
 	d->value_bytes = v[-1].len;
 	d->column = v[-1].column;
 	d->ts = r->ts;
 	d->type = CELL_PUT;
-	set_row_bytes(w, row);
 	return n;
 }
 
