@@ -8,6 +8,7 @@ import json
 import random
 import re
 import subprocess
+import time
 
 import pytest
 from fake_hbase import FakeHBase, Refusal, data, fields, last, number
@@ -24,7 +25,7 @@ class LoadingHBase(FakeHBase):
 
     def __init__(self, place, answers):
         super().__init__("t", ["f"], [], [], random.Random(1))
-        self.hdfs, self.answers, self.calls = place, list(answers), 0
+        self.hdfs, self.answers, self.calls, self.before = place, list(answers), 0, []
         tree = place.tree
         for folder in ("/up", "/hbase", "/hbase/staging", "/hbase/data", "/hbase/data/default", "/hbase/data/default/t",
                        self.folder().rsplit("/", 1)[0], self.folder()):
@@ -37,7 +38,8 @@ class LoadingHBase(FakeHBase):
         return sorted(self.hdfs.files(self.folder()).values())
 
     def do_GetTableDescriptors(self, _):
-        family = data(1, "f") + b"".join(data(2, data(1, k) + data(2, v)) for k, v in ATTRIBUTES.items())
+        attributes = self.before.pop(0) if self.before else ATTRIBUTES
+        family = data(1, "f") + b"".join(data(2, data(1, k) + data(2, v)) for k, v in attributes.items())
         return data(1, data(1, data(1, "default") + data(2, "t")) + data(3, family)), b""
 
     def do_GetClusterStatus(self, _):
@@ -144,6 +146,57 @@ def test_other_file_systems_are_refused(saltmill, load, cluster, monkeypatch, to
     assert done.returncode == 2, done.stderr
     assert f"HBase keeps its files at {token}, expected HDFS, s3a:// or file://" in done.stderr
     assert server.calls == 0 and server.hdfs.files("/up") == {}
+    done = apply(saltmill, load, server, "--abort")  # nothing was uploaded
+    assert done.returncode == 0, done.stderr
+    assert not (load.parent / "out.saltmill-apply").exists()
+
+
+@pytest.mark.parametrize("names", [4, 5])
+def test_a_quota_of_names(saltmill, load, cluster, names):  # noqa: F811
+    """The folder with the quota counts itself. The load needs a folder for itself, its table and its family, and a file."""
+    server = cluster()
+    server.hdfs.tree.nodes[f"/up/quota-{names}"] = server.hdfs.tree.node("ann", "777")
+    done = apply(saltmill, load, server, "--upload", server.hdfs.url(f"/up/quota-{names}"))
+    if names > 4:
+        assert done.returncode == 0 and server.loaded() == hfiles(load), done.stderr
+    else:
+        assert done.returncode == 2 and server.calls == 0, done.stderr
+        assert "the folder's name quota leaves 3, expected at least 4 for the files and folders" in done.stderr
+
+
+def test_another_user_alters_the_table_first(saltmill, load, cluster):  # noqa: F811
+    """When apply compares the table again before it alters the table, the difference is gone. The simulation has no
+    ModifyTable."""
+    server = cluster()
+    server.before = [{**ATTRIBUTES, "VERSIONS": "3"}]
+    done = apply(saltmill, load, server, "--alter")
+    assert done.returncode == 0 and server.loaded() == hfiles(load), done.stderr
+
+
+def test_a_finished_load_waits_for_no_window(saltmill, load, cluster):  # noqa: F811
+    server = cluster()
+    assert apply(saltmill, load, server).returncode == 0
+    hour = time.localtime().tm_hour
+    done = apply(saltmill, load, server, "--window", f"{(hour + 2) % 24:02}:00-{(hour + 3) % 24:02}:00")
+    assert done.returncode == 0 and "waiting" not in done.stderr, done.stderr
+    assert server.calls == 1
+
+
+@pytest.mark.parametrize("ttl", ["", "ttl: 1d"])
+def test_cells_that_the_table_does_not_show(saltmill, load, cluster, tmp_path, monkeypatch, ttl):  # noqa: F811
+    """The simulated table shows no cell. Cells from 2023 may be missing only if the family's TTL has passed."""
+    job = (load.parent / "job.yaml").read_text().replace("families: {f: {}}", f"families: {{f: {{{ttl}}}}}")
+    (tmp_path / "job.yaml").write_text(job)
+    (tmp_path / "a.csv").write_text((load.parent / "a.csv").read_text())
+    subprocess.run([saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "out", "--quiet"], check=True, timeout=60)
+    if ttl:
+        monkeypatch.setitem(ATTRIBUTES, "TTL", "86400")
+    done = apply(saltmill, tmp_path / "out", cluster(), "--check", "--json")
+    if ttl:
+        assert done.returncode == 0 and '"expired":2' in done.stdout.replace(" ", ""), done.stdout + done.stderr
+    else:
+        assert done.returncode == 1, done.stderr
+        assert "found 2 cells of the load missing and 0 with another value, expected all 2 cells" in done.stderr
 
 
 def test_an_upload_outside_of_the_bucket(saltmill, load, cluster, monkeypatch):  # noqa: F811

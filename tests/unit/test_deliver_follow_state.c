@@ -170,6 +170,9 @@ static void test_rebuild(void **state)
 	char *path = make_state("rebuilt", LOADS);
 	assert_int_equal(once(path, &err), 0);
 	spoil(path, "loads/00000002.json");
+	char *mark3 = mem_format("%s/handed/00000003", path), *aside = mem_format("%s/aside", path);
+	assert_int_equal(rename(mark3, aside), 0);
+	fclose(fopen(mark3, "w")); /* old versions wrote empty marks */
 	assert_int_equal(state_open(&s, path, false, &err), RC_DATA);
 	assert_int_equal(state_rebuild(path, &(struct state_topics){0}, NULL, 0, &lines, &err), 0);
 	buf_put(&lines, 0);
@@ -180,7 +183,10 @@ static void test_rebuild(void **state)
 	mem_free(source);
 	assert_int_equal(state_open(&s, path, false, &err), 0);
 	const struct state_load *l = state_loads(s, &n);
-	assert_true(n == LOADS && l[1].handed && l[1].phase == STATE_PUBLISHED);
+	assert_true(n == LOADS && l[1].handed && l[1].phase == STATE_PUBLISHED && l[2].handed);
+	assert_int_equal(rename(aside, mark3), 0);
+	mem_free(aside);
+	mem_free(mark3);
 	assert_true(l[1].ranges[0].start == 10 && l[1].ranges[0].end == 20 && l[1].read == 10);
 	state_close(s);
 	spoil(path, "handed/00000004");

@@ -1,6 +1,6 @@
 /*
- * test_sort_prefix.c - tests that the portable compression of keys equals PEXT, and that both keep
- * the order
+ * test_sort_prefix.c - tests that the portable compression of keys equals PEXT, that both keep the
+ * order, and that a watch sees each bit that varies
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,6 +49,7 @@ static void test_packing(void **state)
 		struct key_span span = {0};
 		struct key_plan fast, portable;
 		size_t len = 1 + draw() % SPAN_BYTES;
+		uint64_t dense = draw() % 2 ? UINT64_MAX : 0;
 
 		draw_bytes(keys[0], sizeof keys[0]);
 		memcpy(keys[1], keys[0], sizeof keys[0]);
@@ -56,8 +57,8 @@ static void test_packing(void **state)
 			keys[1][draw() % len] = (uint8_t)draw();
 		span_start(&span, bytes_of(keys[0], len), NULL, 0);
 		for (size_t i = 0; i < len; i++) /* a superset of the bits that vary */
-			span.mask[i] =
-				(uint8_t)((keys[0][i] ^ keys[1][i]) | (draw() & draw() & draw()));
+			span.mask[i] = (uint8_t)((keys[0][i] ^ keys[1][i]) |
+						 (draw() & (dense | (draw() & draw()))));
 		plan_init(&fast, &span, 0);
 		plan_init_portable(&portable, &span, 0);
 		uint64_t a = fast.pack(&fast, keys[0], len), b = fast.pack(&fast, keys[1], len);
@@ -71,10 +72,45 @@ static void test_packing(void **state)
 	}
 }
 
+/* Compares the mask of watched strings with the bits in which any of them differs from the first. */
+static void test_watching(void **state)
+{
+	(void)state;
+	random_state = 7;
+	for (int round = 0; round < 3000; round++) {
+		uint8_t strings[4][SPAN_BYTES + SLACK_BYTES], varies[SPAN_BYTES] = {0};
+		uint32_t at[4];
+		size_t key_len = 1 + draw() % SPAN_BYTES, secondary = draw() % 9;
+		struct key_span span = {0};
+		struct span_watch w;
+
+		draw_bytes(strings[0], sizeof strings[0]);
+		watch_start(&w, strings[0], key_len, secondary);
+		assert_int_equal(w.lost, key_len + secondary > SPAN_BYTES);
+		if (w.lost)
+			continue;
+		for (size_t k = 0; k < 4; k++) {
+			uint8_t flip = k ? (uint8_t)draw() : 0;
+			size_t i = draw() % (key_len + secondary);
+
+			memmove(strings[k], strings[0], sizeof strings[0]);
+			strings[k][i] ^= flip;
+			varies[i] |= flip;
+			at[k] = (uint32_t)(k * sizeof strings[0]);
+		}
+		watch_strings(&w, strings[0], at, 4);
+		span_watched(&span, &w, strings[0], secondary);
+		assert_memory_equal(span.mask, varies, sizeof varies);
+		assert_true(span.min_len == key_len && span.max_len == key_len);
+		span_release(&span);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packing),
+		cmocka_unit_test(test_watching),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
