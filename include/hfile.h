@@ -65,7 +65,10 @@ struct hfile_options {
 	int level; /* compression level; 0 means ZSTD 3, GZ 6 */
 	/* ZSTD: log2 of the hash table's entries; 0 means that the level decides */
 	uint32_t hash_log;
-	/* ZSTD: shortest match of our own match finder, 4 to 8; 0 means that zstd finds matches */
+	/*
+	 * ZSTD: shortest match of our own match finder, 4 to 8; 0 means that zstd finds matches, and
+	 * MATCH_NONE that frames have none
+	 */
 	uint32_t min_match;
 	enum zstd_framing framing;
 	enum block_encoding encoding;

@@ -38,7 +38,7 @@ enum codec {
 enum zstd_framing { ZSTD_FRAMING_HBASE, ZSTD_FRAMING_HADOOP };
 
 /* The goal of `level: auto` and `codec: auto`. AIM_NONE means that the job gives the level. */
-enum codec_aim { AIM_NONE, AIM_SPEED, AIM_SIZE, AIM_READ };
+enum codec_aim { AIM_NONE, AIM_BALANCE, AIM_SPEED, AIM_SIZE, AIM_READ };
 
 /* The encodings of data blocks. Encoded blocks contain these numbers (hfile/README.md 4). */
 enum block_encoding {
@@ -51,6 +51,7 @@ enum block_encoding {
 
 #define TTL_FOREVER   2147483647
 #define LEVEL_DEFAULT 0
+#define MATCH_NONE    255 /* a shortest match that no block has, so its frame has only Huffman codes */
 
 /*
  * An attribute that only the create-table script needs. `key` is HBase's name, such as

@@ -61,7 +61,10 @@ int hfile_codec_tune(struct hcodec *h, uint32_t hash_log, struct error *err)
 int hfile_codec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes, struct error *err)
 {
 	h->min_match = 0;
-	if (h->codec != CODEC_ZSTD || min_match == 0)
+	if (h->codec != CODEC_ZSTD)
+		return 0;
+	hfile_sequences_skip(h->zstd, min_match == MATCH_NONE);
+	if (min_match == 0 || min_match == MATCH_NONE)
 		return 0;
 	if (min_match < SEQUENCE_MIN || min_match > SEQUENCE_MAX)
 		return error_set(err, RC_CONFIG, "expected matches of %d to %d bytes, found %u",

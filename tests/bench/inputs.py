@@ -182,8 +182,8 @@ class Jobs:
         """Returns the example with a source of csv, json, avro or arrow."""
         return self._ratings(f"ratings-{form}", "  csv:\n    files:", f"  {form}:\n    files:")
 
-    def auto(self):
-        return self._ratings("auto", "{codec: ZSTD, framing: hbase}", "{codec: auto, framing: hbase}")
+    def auto(self, aim="balance"):
+        return self._ratings(f"auto-{aim}", "{codec: ZSTD, framing: hbase}", f"{{codec: auto, framing: hbase, aim: {aim}}}")
 
     def regions(self, n):
         return self._ratings(f"regions-{n}", "count: 16", f"count: {n}")

@@ -412,7 +412,7 @@ def test_a_missing_key_is_refused(outputs):
 
 def test_the_names_of_choices_are_in_the_schema():
     aim = schema("manifest")["properties"]["tables"]["items"]["properties"]["tuned"]["items"]["properties"]["aim"]
-    assert aim["enum"] == ["speed", "size", "read"]
+    assert aim["enum"] == ["balance", "speed", "size", "read"]
     assert schema("lint")["items"]["properties"]["severity"]["enum"] == ["advice", "warning", "severe"]
 
 

@@ -396,6 +396,101 @@ static void in_files(void **state)
 	unlink(path);
 }
 
+/*
+ * Read a zstd frame (RFC 8878 3.1.1). Returns the number of its compressed blocks, all of which
+ * have literals of Huffman codes and no sequences.
+ */
+static unsigned blocks_without_sequences(struct bytes frame)
+{
+	static const uint8_t size_bytes[] = {0, 2, 4, 8};
+	const uint8_t *p = frame.ptr + 4, *end = frame.ptr + frame.len;
+	uint8_t descriptor = *p++;
+	bool single = descriptor & 0x20, last = false;
+	unsigned n = 0;
+
+	assert_memory_equal(frame.ptr, "\x28\xb5\x2f\xfd", 4);
+	assert_int_equal(descriptor & 0x1f, 0); /* no checksum and no dictionary */
+	p += single ? 0 : 1;
+	p += descriptor >> 6 || !single ? size_bytes[descriptor >> 6] : 1;
+	while (!last) {
+		uint32_t header = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+		uint32_t bytes = (header >> 1 & 3) == 1 ? 1 : header >> 3;
+
+		last = header & 1;
+		p += 3;
+		if ((header >> 1 & 3) == 2) {
+			uint64_t literals = 0;
+			unsigned format = p[0] >> 2 & 3, bits = format < 2 ? 10 : 6 + 4 * format;
+			unsigned head = format < 2 ? 3 : 2 + format;
+
+			assert_true((p[0] & 3) >= 2); /* Compressed_ or Treeless_Literals_Block */
+			for (unsigned i = 0; i < head; i++)
+				literals |= (uint64_t)p[i] << 8 * i;
+			literals = literals >> (4 + bits) & ((1u << bits) - 1);
+			assert_int_equal(head + literals + 1, bytes);
+			assert_int_equal(p[bytes - 1], 0); /* Number_of_Sequences */
+			n++;
+		}
+		p += bytes;
+	}
+	assert_ptr_equal(p, end);
+	return n;
+}
+
+/* Each zstd block has Huffman codes only. Afterwards, the same context finds matches again. */
+static void without_matches(void **state)
+{
+	static const uint32_t sizes[] = {1, 5, 300, 16384, 65536, 131072, 131073, 218422, 500000};
+	struct hcodec used = {0}, fresh = {0};
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct buf out = {0}, again = {0}, usual = {0};
+		uint8_t *bytes = mem_alloc(sizes[i]), *back = mem_alloc(sizes[i]);
+
+		for (uint32_t k = 0; k < sizes[i]; k++)
+			bytes[k] = (uint8_t)('a' + any(8));
+		for (uint32_t k = 64; k + 64 < sizes[i]; k += 128)
+			memcpy(bytes + k, bytes, 64); /* matches at any distance */
+		assert_int_equal(hfile_codec_setup(&used, CODEC_ZSTD, 1, ZSTD_FRAMING_HADOOP, &err),
+				 0);
+		assert_int_equal(hfile_codec_sequence(&used, MATCH_NONE, 0, &err), 0);
+		assert_int_equal(hfile_codec_compress_cells(&used, bytes_of(bytes, sizes[i]), &out,
+							    &err),
+				 0);
+		unsigned blocks = blocks_without_sequences(buf_bytes(&out));
+		if (sizes[i] > 1000) {
+			assert_int_equal(blocks, (sizes[i] + (128u << 10) - 2) / (128u << 10));
+			/* eight letters take about three bits each */
+			assert_in_range(out.len, sizes[i] / 100 * 36, sizes[i] / 100 * 40);
+		}
+		assert_int_equal(ZSTD_decompress(back, sizes[i], out.ptr, out.len), sizes[i]);
+		assert_memory_equal(back, bytes, sizes[i]);
+		assert_int_equal(hfile_codec_setup(&used, CODEC_ZSTD, 1, ZSTD_FRAMING_HADOOP, &err),
+				 0);
+		assert_int_equal(hfile_codec_sequence(&used, 0, 0, &err), 0);
+		assert_int_equal(hfile_codec_compress_cells(&used, bytes_of(bytes, sizes[i]),
+							    &again, &err),
+				 0);
+		assert_int_equal(hfile_codec_setup(&fresh, CODEC_ZSTD, 1, ZSTD_FRAMING_HADOOP,
+						   &err),
+				 0);
+		assert_int_equal(hfile_codec_compress(&fresh, bytes_of(bytes, sizes[i]), &usual,
+						      &err),
+				 0);
+		assert_int_equal(again.len, usual.len);
+		assert_memory_equal(again.ptr, usual.ptr, usual.len);
+		hfile_codec_release(&fresh);
+		buf_release(&out);
+		buf_release(&again);
+		buf_release(&usual);
+		mem_free(bytes);
+		mem_free(back);
+	}
+	hfile_codec_release(&used);
+}
+
 static void refused(void **state)
 {
 	struct hcodec h = {0};
@@ -411,13 +506,11 @@ static void refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(nasty),
-					   cmocka_unit_test(random_tables),
-					   cmocka_unit_test(no_cells),
-					   cmocka_unit_test(small),
-					   cmocka_unit_test(literals),
-					   cmocka_unit_test(in_files),
-					   cmocka_unit_test(refused)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nasty),	   cmocka_unit_test(random_tables),
+		cmocka_unit_test(no_cells),	   cmocka_unit_test(small),
+		cmocka_unit_test(literals),	   cmocka_unit_test(in_files),
+		cmocka_unit_test(without_matches), cmocka_unit_test(refused)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,11 +147,13 @@ static void chosen(void **state)
 		enum codec_aim aim;
 		bool small_table, sequences;
 		enum block_encoding encoding;
-	} cases[] = {{false, AIM_SPEED, true, true, ENCODING_NONE},
-		     {true, AIM_SPEED, false, false, ENCODING_NONE},
+	} cases[] = {{false, AIM_BALANCE, true, true, ENCODING_NONE},
+		     {true, AIM_BALANCE, false, false, ENCODING_NONE},
+		     {false, AIM_SPEED, true, true, ENCODING_NONE},
 		     {false, AIM_SIZE, true, false, ENCODING_NONE},
 		     {true, AIM_SIZE, false, false, ENCODING_NONE},
-		     {false, AIM_SPEED, true, false, ENCODING_ROW_INDEX_V1}};
+		     {false, AIM_BALANCE, true, false, ENCODING_ROW_INDEX_V1},
+		     {false, AIM_SPEED, false, false, ENCODING_ROW_INDEX_V1}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct hfile_options plain = {.codec = CODEC_NONE, .encoding = cases[i].encoding};
 		struct hfile_tune_request request = {.aim = cases[i].aim};
@@ -189,7 +191,7 @@ static void chosen(void **state)
 static void encoding_chosen(void **state)
 {
 	const struct rig *r = *state;
-	static const enum codec_aim aims[] = {AIM_SPEED, AIM_SIZE};
+	static const enum codec_aim aims[] = {AIM_BALANCE, AIM_SPEED, AIM_SIZE};
 
 	for (size_t i = 0; i < sizeof aims / sizeof *aims; i++) {
 		struct hfile_options plain = {.codec = CODEC_NONE};

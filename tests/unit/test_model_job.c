@@ -69,15 +69,17 @@ static void test_auto_level(void **state)
 		const char *family;
 		enum codec_aim aim;
 		bool encoding_free, block_free;
-	} cases[] = {{"{compression: {codec: ZSTD, level: auto}}", AIM_SPEED, false, false},
+	} cases[] = {{"{compression: {codec: ZSTD, level: auto}}", AIM_BALANCE, false, false},
 		     {"{compression: {aim: speed, level: auto, codec: ZSTD}}", AIM_SPEED, false,
 		      false},
 		     {"{compression: {codec: ZSTD, level: auto, aim: size}}", AIM_SIZE, false,
 		      false},
 		     {"{compression: {codec: ZSTD}}", AIM_NONE, false, false},
-		     {"{compression: auto}", AIM_SPEED, true, true},
+		     {"{compression: auto}", AIM_BALANCE, true, true},
+		     {"{compression: {codec: auto, aim: speed}}", AIM_SPEED, true, true},
+		     {"{compression: {codec: auto, aim: balance}}", AIM_BALANCE, true, true},
 		     {"{compression: {codec: auto, aim: read}}", AIM_READ, true, true},
-		     {"{compression: auto, blocksize: 64K}", AIM_SPEED, true, false},
+		     {"{compression: auto, blocksize: 64K}", AIM_BALANCE, true, false},
 		     {"{data_block_encoding: NONE, compression: {codec: auto, aim: size}}",
 		      AIM_SIZE, false, true}};
 	(void)state;

@@ -95,6 +95,7 @@ static const char *aim_name(enum codec_aim aim)
 {
 	switch (aim) {
 	case AIM_NONE:
+	case AIM_BALANCE: return "balance";
 	case AIM_SPEED: return "speed";
 	case AIM_SIZE: return "size";
 	case AIM_READ: return "read";
@@ -166,6 +167,7 @@ static uint64_t trials_of(enum codec_aim aim)
 {
 	switch (aim) {
 	case AIM_NONE: return 0;
+	case AIM_BALANCE:
 	case AIM_SPEED: return TRIALS_FROM;
 	case AIM_READ: return TRIALS_FROM_READ;
 	case AIM_SIZE: return TRIALS_FROM_SIZE;

@@ -22,7 +22,10 @@ static const struct choice block_encodings[] = {{"NONE", ENCODING_NONE},
 						{"DIFF", ENCODING_DIFF},
 						{"FAST_DIFF", ENCODING_FAST_DIFF},
 						{"ROW_INDEX_V1", ENCODING_ROW_INDEX_V1}};
-static const struct choice aims[] = {{"speed", AIM_SPEED}, {"size", AIM_SIZE}, {"read", AIM_READ}};
+static const struct choice aims[] = {{"balance", AIM_BALANCE},
+				     {"speed", AIM_SPEED},
+				     {"size", AIM_SIZE},
+				     {"read", AIM_READ}};
 static const struct choice framings[] = {{"hbase", ZSTD_FRAMING_HBASE},
 					 {"hadoop", ZSTD_FRAMING_HADOOP}};
 
@@ -110,7 +113,9 @@ static const struct key codec_keys[] = {
 	 .min = 1,
 	 .max = 22},
 	{.name = "aim",
-	 WORDS(CHOICE, "speed", "the aim of `auto`; `read` (quick gets) needs `codec: auto`",
+	 WORDS(CHOICE, "balance",
+	       "the aim of `auto`: between speed and size, the quickest load, the smallest files, "
+	       "or quick gets (`read`, which needs `codec: auto`)",
 	       "aim: size"),
 	 .read = read_choice,
 	 .offset = offsetof(struct family, aim),
@@ -134,7 +139,7 @@ static bool is_auto(const struct node *codec)
 /* Let hfile_tune choose everything. `read_families` takes back what the family names. */
 static void choose_all(struct family *f, enum codec_aim aim)
 {
-	f->aim = aim ? aim : AIM_SPEED;
+	f->aim = aim ? aim : AIM_BALANCE;
 	f->encoding_free = f->block_free = true;
 }
 
@@ -164,7 +169,7 @@ static int check_level(struct reader *r, const struct node *n, struct family *f)
 		return fault(r, aim->pos, "aim: found read without `codec: auto`, expected it");
 	if (automatic) {
 		f->level = LEVEL_DEFAULT;
-		f->aim = aim ? f->aim : AIM_SPEED;
+		f->aim = aim ? f->aim : AIM_BALANCE;
 	}
 	return RC_OK;
 }
@@ -179,7 +184,7 @@ static int read_compression(struct reader *r, const struct node *n, const struct
 		int rc = read_codec_name(r, n, &name_key, &f->codec);
 
 		if (rc == RC_OK && is_auto(n))
-			choose_all(f, AIM_SPEED);
+			choose_all(f, AIM_BALANCE);
 		return rc;
 	}
 	int rc = read_mapping(r, n, &codec_schema, f);

@@ -48,7 +48,7 @@ static const struct form_member region_members[] = {
 };
 static const struct form region_form = FORM(manifest_region, region_members);
 
-static const char *const aims[] = {"speed", "size", "read", NULL};
+static const char *const aims[] = {"balance", "speed", "size", "read", NULL};
 static const struct form_member tuning_members[] = {
 	{"family", FORM_TEXT, IN(manifest_tuning, family), "column family"},
 	{"aim", FORM_TEXT, IN(manifest_tuning, aim), "aim of `auto`", .choices = aims},
@@ -56,7 +56,8 @@ static const struct form_member tuning_members[] = {
 	{"hash_log", FORM_SIZE, IN(manifest_tuning, hash_log),
 	 "hash log of ZSTD; 0 means the default of the level"},
 	{"min_match", FORM_SIZE, IN(manifest_tuning, min_match),
-	 "shortest match that saltmill finds; absent if ZSTD finds all matches", FORM_IF_ANY},
+	 "shortest match that saltmill finds; absent if ZSTD finds all matches; 255 means no matches",
+	 FORM_IF_ANY},
 	{"encoding", FORM_TEXT, IN(manifest_tuning, encoding),
 	 "encoding that `codec: auto` found; absent if the job gives it", FORM_IF_ANY},
 	{"block_bytes", FORM_SIZE, IN(manifest_tuning, block_bytes),
