@@ -112,7 +112,7 @@ static bool all_digits(struct bytes b)
 	for (size_t i = 0; i < b.len; i++)
 		if (b.ptr[i] < '0' || b.ptr[i] > '9')
 			return false;
-	return b.len > 0;
+	return true;
 }
 
 /* Spread values evenly between the bytes of both ends, which have a common beginning. */
