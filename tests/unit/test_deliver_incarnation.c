@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "mem.h"
-#include "pipeline/deliver/apply/incarnation.h"
+#include "pipeline/deliver/apply/applying.h"
 
 #define A "0123456789abcdef0123456789abcdef"
 #define B "11111111111111111111111111111111"
@@ -62,6 +62,28 @@ static void test_same_and_other(void **state)
 	i.folder = 0;
 	assert_false(incarnation_in(&i, 0));
 	incarnation_release(&i);
+}
+
+/* The journal has no folder, and all regions are new. Splits may have replaced them, or another table. */
+static void test_no_folder(void **state)
+{
+	static const char *const before[] = {"t,,1." A "."}, *const now[] = {"t,,9." C "."};
+	struct hbase_region item;
+	struct hbase_regions r = regions_of(&item, 1, before);
+	struct apply_options opt = {.dir = "out"};
+	char path[] = "out.saltmill-apply";
+	struct applying run = {.opt = &opt, .journal = {.path = path}};
+	struct apply_table told = {.name = "t"};
+	struct applied t = {.run = &run, .result = &told};
+	struct error err;
+
+	(void)state;
+	incarnation_take(&t.bound, &r, 0);
+	assert_int_equal(bind_check(&t, &r, &err), RC_OK);
+	r = regions_of(&item, 1, now);
+	assert_int_equal(bind_check(&t, &r, &err), RC_CONFIG);
+	assert_non_null(strstr(err.msg, "split or merged and its folder cannot be read"));
+	incarnation_release(&t.bound);
 }
 
 static void test_words(void **state)
@@ -117,9 +139,8 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_encoded_name),
-		cmocka_unit_test(test_same_and_other),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_encoded_name), cmocka_unit_test(test_same_and_other),
+		cmocka_unit_test(test_no_folder),    cmocka_unit_test(test_words),
 		cmocka_unit_test(test_many),
 	};
 
