@@ -595,5 +595,4 @@ void follow_stop(struct follow *f)
 	pthread_cond_signal(&f->wake);
 	pthread_mutex_unlock(&f->lock);
 	pthread_join(f->thread, NULL);
-	f->started = false;
 }
