@@ -139,6 +139,18 @@ def test_one_key(tmp_path, saltmill):
     assert d.stdout.decode() == f"salt {row[0]}, owner 1, at 2012-09-01T16:00:00.000Z, id 42\n"
 
 
+def test_a_salt_of_two_bytes(tmp_path, saltmill):
+    (tmp_path / "job.yaml").write_text(FILES.replace("salt: 16", "salt: 1000"))
+    for owner in range(1, 9):
+        row = key(saltmill, tmp_path, "encode", "job.yaml", f"owner={owner}", "at=20120902", "id=42", "--to", "hex").stdout.decode().strip()
+        salt = int(row[:4], 16)
+        assert row[4:12] == f"{owner:08x}" and salt < 1000
+        d = key(saltmill, tmp_path, "decode", "job.yaml", row, "--from", "hex")
+        assert d.stdout.decode().startswith(f"salt {salt}, owner {owner}, "), d
+        d = key(saltmill, tmp_path, "decode", "job.yaml", f"{salt ^ 0x101:04x}{row[4:]}", "--from", "hex")
+        assert f"found {salt ^ 0x101}, expected {salt} by the parts" in d.stderr.decode(), d
+
+
 @pytest.mark.parametrize("args,status,words", [
     (["owner=1", "id=2"], 2, "found no value for `at`, expected `at=VALUE`, because the row key of table t contains it"),
     (["owner=1", "at=20120902", "id=x"], 2, "id: found `x`, expected a whole number"),

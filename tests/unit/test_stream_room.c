@@ -37,9 +37,42 @@ static void test_short_patience(void **state)
 	assert_int_equal(heard, 1);
 }
 
+/* Only a wait that began has an end, and only the first call ends it. */
+static void test_end(void **state)
+{
+	int heard = 0;
+	const struct listener listener = {hear, &heard};
+	double since = 0;
+
+	(void)state;
+	room_end(&since, &listener);
+	assert_int_equal(heard, 0);
+	since = 5;
+	room_end(&since, &listener);
+	room_end(&since, &listener);
+	assert_int_equal(heard, 1);
+}
+
+static void test_what_is_missing_room(void **state)
+{
+	static const int missing[] = {ENOSPC, EDQUOT}, other[] = {EIO, EROFS};
+	struct error err;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		error_set(&err, RC_IO, "cannot write x: %s", strerror(missing[i]));
+		assert_true(room_is_missing(RC_IO, &err));
+		assert_false(room_is_missing(RC_DATA, &err));
+		error_set(&err, RC_IO, "cannot write x: %s", strerror(other[i]));
+		assert_false(room_is_missing(RC_IO, &err));
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_short_patience)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_short_patience),
+					   cmocka_unit_test(test_end),
+					   cmocka_unit_test(test_what_is_missing_room)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
