@@ -4,9 +4,9 @@
 A mutant is the program with one small change in one file of sort, key, hfile, stream or deliver. The change is another
 operator, another number, or a missing statement. The script compiles only the changed file, without optimization. It links
 its object into the unit tests that use the file. A mutant of stream or deliver that survives is linked into the simulation.
-A second round tries the mutants that survive this with more histories of the simulation, and links them into the program,
-for tests of the command line, Kafka and HBase. A test kills a mutant if it fails or runs too long, and passes without the
-mutant.
+A second round tries the mutants that survive this with slow unit tests and more histories of the simulation, and links them
+into the program, for tests of the command line, Kafka and HBase. A test kills a mutant if it fails or runs too long, and
+passes without the mutant.
 
 If the optimized object has the same bytes as the original, the mutant is the same program and does not count. The
 score is the share of the other mutants that tests kill. The script prints the survivors. KNOWN lists survivors that
@@ -43,7 +43,7 @@ SEEN = {
     "pipeline/hfile/": ["cli/test_load.py cli/test_verify.py cli/test_damaged_hfiles.py cli/test_random_loads.py",
                         "cli/test_scan.py cli/test_older_hfiles.py cli/test_library.py cli/test_salvage.py"],
     "pipeline/stream/": ["cli/test_state.py", "kafka/test_topics.py kafka/test_parking.py kafka/test_damage.py",
-                         "kafka/test_kafka.py kafka/test_chain.py", "kafka/test_share.py kafka/test_full_disk.py"],
+                         "kafka/test_kafka.py kafka/test_chain.py", "kafka/test_share.py kafka/test_full_disk.py kafka/test_anchor.py"],
     "pipeline/deliver/apply/check_access.c": ["secure/test_secured.py"],
     "pipeline/deliver/apply/": ["cli/test_apply.py cli/test_apply_answers.py cli/test_tables.py",
                                 "hbase/test_before_apply.py hbase/test_incarnation.py hbase/test_gently.py", "hbase/test_apply.py"],
@@ -93,6 +93,10 @@ KNOWN = {
     ("pipeline/stream/state/lock.c", "ssize_t n = pread(l->fd, text, TEXT_BYTES - 1, 0);", "1 -> 2"): "no note is so long",
     ("pipeline/sort/merge.c", "if (__builtin_expect(payload >= 0x7f || shared > last_bytes ||", "> -> >="):
         "the general path takes the record",
+    ("pipeline/deliver/apply/journal.c", "*j = (struct journal){.fd = -1};", "1 -> 2"): "any negative number is no descriptor",
+    ("pipeline/sort/radix.c", "struct packed_key k = {0};", "0 -> 1"): "without a plan, all records have the same word",
+    ("pipeline/deliver/apply/look_ahead.c", "for (size_t i = 0; i < a->ntables; i++)", "< -> <="):
+        "the place after the last table has no files",
     ("pipeline/hfile/ring.c", "if (!wait && !helpers_done(w->opt.helpers, &r->first->task))", "! -> nothing"):
         "waits for other blocks, and writes them in the same order",
     ("pipeline/sort/rank.c", "(n + 1) * sizeof(size_t);", "1 -> 2"): "the budget counts eight bytes more",
@@ -235,6 +239,12 @@ class Tests:
         using.sort(key=lambda p: (not p.name.startswith(named), not p.name.startswith(room), self.waits[p]))
         return sorted(using[:NEAREST], key=lambda p: (-self.kills[file, p], self.waits[p]))
 
+    def slow(self, file):
+        """Returns the other tests of the file's wing that link the file."""
+        own, near = self.symbols(ROOT / object_of("dev", file), "-g"), self.of(file)
+        wing = f"test_{file.split('/')[1]}_"
+        return [p for p in self.programs if own & self.names[p] and p.name.startswith(wing) and p not in near]
+
 
 def limits(seconds, memory):
     os.setsid()
@@ -320,15 +330,21 @@ def judge(tests, mutant):
 
 
 def judge_program(tests, mutant):
-    """Runs more histories and the tests of the program."""
+    """Runs more histories, slow unit tests and the tests of the program."""
     with tempfile.TemporaryDirectory(prefix="saltmill-mutant-") as made:
         folder = pathlib.Path(made)
+        folder.chmod(0o755)
         source, obj, program = folder / pathlib.Path(mutant.file).name, folder / "mutant.o", folder / "program"
         source.write_text(mutant.text)
         why = simulate(tests, mutant, source, folder, MORE_HISTORIES)
         if why:
             return mutant, "killed", why
         compile_("dev", mutant.file, source, obj, "-O0", "-g0")
+        for test in tests.slow(mutant.file):
+            link(tests.links[test], "dev", mutant.file, obj, program)
+            why = run([str(program)], 2 + 4 * tests.seconds[test])
+            if why:
+                return mutant, "killed", f"{test.name}, {why}"
         link(tests.program, "dev", mutant.file, obj, program)
         for some in [some for begin, runs in SEEN.items() for some in runs if mutant.file.startswith(begin)]:
             why = tests.seen(some, program)
