@@ -97,6 +97,8 @@ KNOWN = {
     ("pipeline/sort/radix.c", "struct packed_key k = {0};", "0 -> 1"): "without a plan, all records have the same word",
     ("pipeline/deliver/apply/look_ahead.c", "for (size_t i = 0; i < a->ntables; i++)", "< -> <="):
         "the place after the last table has no files",
+    ("pipeline/deliver/apply/copies.c", "*is = false;", "statement left out"): "objects have no ids, so the caller sets it to false",
+    ("pipeline/sort/prefix.c", "if (secondary_bytes > 0)", "> -> >="): "appends nothing",
     ("pipeline/hfile/ring.c", "if (!wait && !helpers_done(w->opt.helpers, &r->first->task))", "! -> nothing"):
         "waits for other blocks, and writes them in the same order",
     ("pipeline/sort/rank.c", "(n + 1) * sizeof(size_t);", "1 -> 2"): "the budget counts eight bytes more",

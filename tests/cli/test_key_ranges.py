@@ -625,6 +625,26 @@ def key_free(saltmill, folder, *args):
     return subprocess.run([saltmill, *args], cwd=folder, capture_output=True, timeout=60)
 
 
+@pytest.mark.parametrize("where,op,value", [
+    ("n = 258", "EQUAL", r"\x00\x00\x01\x02"), ("n != 7", "NOT_EQUAL", r"\x00\x00\x00\x07"), ("n < 258", "LESS", r"\x00\x00\x01\x02"),
+    ("n is not null", "GREATER_OR_EQUAL", ""), ("n is null", None, None), ("i = -1", "EQUAL", r"\xFF" * 8), ("i < 5", None, None),
+    ("t = 'x'", "EQUAL", "x"), ("d < 5", None, None)])
+def test_filters_of_cells(tmp_path, saltmill, where, op, value):
+    """HBase compares bytes, so a filter has the bytes of the cell. Bytes of signed numbers do not sort as the numbers do."""
+    (tmp_path / "job.yaml").write_text(
+        "source: {csv: {files: [a.csv], header: true}}\nfields: {id: u32, n: u32, i: i64, t: text, d: f64}\n"
+        "tables:\n  - name: t\n    rowkey: [{field: id, as: u32}]\n    timestamp: 5\n    families: {f: {}}\n    cells:\n" +
+        "".join(f"      - {{family: f, qualifier: {name}, value: {{field: {name}, as: {as_}}}}}\n"
+                for name, as_ in [("n", "u32"), ("i", "i64"), ("t", "text"), ("d", "f64")]) + "    regions: {split: none}\n")
+    r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--json")
+    found = json.loads(r.stdout)
+    if op is None:
+        assert "shell_filter" not in found
+    else:
+        assert f"toBytesBinary('{where[0]}'), org.apache.hadoop.hbase.CompareOperator::{op}, " in found["shell_filter"]
+        assert f"toBytesBinary('{value}'))" in found["shell_filter"] and found["filter_exact"]
+
+
 def test_another_table(saltmill):
     def ask(table, where):
         r = subprocess.run([saltmill, "key", "ranges", "conf/files.yaml", "--table", table, "--where", where, "--json"],

@@ -511,6 +511,50 @@ static void damage_noticed(void **state)
 	free_cells(&c);
 }
 
+/* Counts the blocks and their errors. Returns the offset of the third block. */
+static uint64_t walk_blocks(const char *path, unsigned *blocks, unsigned *errors)
+{
+	struct hfile *f;
+	struct hfile_block b;
+	struct error err;
+	uint64_t at = 0, third = 0;
+
+	*blocks = *errors = 0;
+	assert_int_equal(hfile_open(&f, path, &err), 0);
+	for (int rc; (rc = hfile_next_block(f, &at, &b, &err)) != RC_END; ++*blocks) {
+		*errors += rc == RC_DATA;
+		third = *blocks == 2 ? b.offset : third;
+		assert_true(*blocks < 1000);
+	}
+	hfile_close(f);
+	return third;
+}
+
+/* After a damaged block, the walk goes on, and its end does not report the number of blocks again. */
+static void walk_after_damage(void **state)
+{
+	const struct hfile_options opt = options(ENCODING_NONE, CODEC_NONE, BLOOM_ROW, 700);
+	struct cells c;
+	struct hfile_summary sum;
+	struct buf file = {0};
+	struct error err;
+	unsigned blocks, errors, after;
+
+	(void)state;
+	make_cells(&c, 300, 6);
+	write_cells(path_of("whole"), &opt, &c, &sum);
+	hfile_summary_release(&sum);
+	uint64_t third = walk_blocks(path_of("whole"), &blocks, &errors);
+	assert_true(blocks > 10 && errors == 0);
+	assert_int_equal(io_read_file(path_of("whole"), &file, &err), 0);
+	write_damaged(&file, third + 50, 1);
+	walk_blocks(path_of("damaged"), &after, &errors);
+	assert_int_equal(after, blocks);
+	assert_int_equal(errors, 1);
+	buf_release(&file);
+	free_cells(&c);
+}
+
 /* The scan refuses a file that ends early, or has bytes after its trailer. */
 static void cut_files(void **state)
 {
@@ -665,8 +709,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(written_then_read), cmocka_unit_test(shared_scratch),
 		cmocka_unit_test(index_trees),	     cmocka_unit_test(bloom_answers),
-		cmocka_unit_test(damage_noticed),    cmocka_unit_test(cut_files),
-		cmocka_unit_test(hbase_fixture),     cmocka_unit_test(version_1_refused),
+		cmocka_unit_test(damage_noticed),    cmocka_unit_test(walk_after_damage),
+		cmocka_unit_test(cut_files),	     cmocka_unit_test(hbase_fixture),
+		cmocka_unit_test(version_1_refused),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
