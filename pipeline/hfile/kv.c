@@ -66,8 +66,6 @@ bool hfile_kv_parse(const uint8_t *p, const uint8_t *end, struct kv *out)
 	if (room < KV_LENGTHS)
 		return false;
 	uint32_t key_bytes = get_be32(p), value_bytes = get_be32(p + 4);
-	if (key_bytes > INT32_MAX || value_bytes > INT32_MAX)
-		return false;
 	if ((uint64_t)key_bytes + value_bytes > room - KV_LENGTHS)
 		return false;
 	struct cell key;
