@@ -11,7 +11,7 @@ static int check_there(struct handover *h, struct hand_file *const *files, size_
 		       struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {
-		uint64_t id = 0;
+		uint64_t id;
 		int rc = h->world->look(h->world->self, files[i]->upload, &id, err);
 
 		if (rc)
