@@ -48,21 +48,30 @@ struct hbase_failure {
 	char name[160];	     /* last part of the exception's class; "" if there was no exception */
 };
 
+/* The attempts of an operation. {0} has made none. */
+struct hbase_attempts {
+	unsigned n; /* attempts that failed */
+	/* an attempt has many calls, so the limit is for the waits between attempts only */
+	bool rounds;
+	int64_t until_ms, waited_ms; /* of hbase_retry */
+};
 /*
- * Wait after a failure (backoff in clock.h) and increment *attempt. Returns true if the caller may
- * retry. Returns false if a retry would not help, or if five minutes have passed. Returns false
- * also if a signal came (see *err).
+ * Wait after a failure (backoff in clock.h), and count it in *a. Returns true if the caller may
+ * retry. Returns false if a retry would not help, if a signal came, or if the limit of hbase_limit
+ * would pass. *err has the reason. Until its next answer, the thread's calls end at this limit.
  */
-bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err);
+bool hbase_retry(const struct hbase_failure *why, struct hbase_attempts *a, struct error *err);
 
 /* --- connection --- */
 
 struct hbase;
 /*
- * Limit each call that finds the cluster, in milliseconds (default: a minute). Call this function
- * before the first thread.
+ * Limit each operation, with its retries, searches and logins, in milliseconds (default: four
+ * minutes). A limit of the user is also that of one call, which otherwise is a minute, and of a
+ * change by the master, which otherwise is half an hour. hbase_bulk_load has its own limit. Call
+ * this function before the first thread.
  */
-void hbase_limit(int64_t patience_ms);
+void hbase_limit(int64_t ms, bool by_user);
 /*
  * Connect to a cluster. `servers` is host[:port],... of masters (port 16000) or, from HBase 2.5 on,
  * of region servers. `servers` can also be zk:host[:port],...[/parent], the ZooKeeper quorum (2181,

@@ -165,6 +165,8 @@ struct login {
 int login_use(const struct login *l, struct error *err);
 /* Check that the keytab can be read. */
 int login_check(struct error *err);
+/* Limit each wait for the KDC (default: none but libkrb5's). */
+void login_limit(int64_t ms);
 const struct login *login_used(void);
 
 #define LOGIN_USER 128
@@ -177,7 +179,8 @@ struct login_ticket {
  * Get the ticket that authenticates this process: from the ticket cache, or from the KDC with the
  * keytab if the last ticket has ended. Any thread may call this function before each connection.
  * Returns RC_CONFIG if there is no valid ticket. The message contains the command to get one. A
- * signal ends the wait for a silent KDC within half a second, with RC_STOPPED.
+ * signal ends the wait for a silent KDC within half a second, with RC_STOPPED. The limit of
+ * login_limit ends it with RC_IO.
  */
 int login_ticket(struct login_ticket *out, struct error *err);
 /*
@@ -216,7 +219,7 @@ int login_begin(struct login_context *out, const char *service, enum login_servi
 int login_continue(struct login_context *c, struct bytes answer, struct error *err);
 void login_context_release(struct login_context *c);
 /*
- * Return true if login_ticket or login_begin returned RC_STOPPED while libkrb5 waited for the KDC.
+ * Return true if login_ticket or login_begin gave up while libkrb5 waited for the KDC.
  * Its thread still uses libkrb5, so the process must end with _exit.
  */
 bool login_left_a_query(void);

@@ -367,11 +367,6 @@ struct live_options {
 	 */
 	const struct filter *filter;
 	bool no_values; /* the caller needs only keys, so servers may omit values */
-	/*
-	 * seconds without an answer of a region until the scan fails; 0 means the limit of
-	 * hbase_retry
-	 */
-	unsigned timeout_s;
 	/* receives a sentence if a region does not answer, from any thread */
 	struct listener listener;
 	unsigned threads; /* most regions to scan at once; 0 means 8 */

@@ -235,6 +235,12 @@ struct kdc_query {
 };
 
 static atomic_bool left_a_query;
+static int64_t kdc_ms = INT64_MAX / 2;
+
+void login_limit(int64_t ms)
+{
+	kdc_ms = ms;
+}
 
 bool login_left_a_query(void)
 {
@@ -265,16 +271,22 @@ static void *run_query(void *arg)
 	return NULL;
 }
 
-/* Wait for the end of a query, or for a signal. Return true if the query has ended. */
+/* Wait for the end of a query, for a signal, or for the limit. Return true if the query has ended. */
 static bool wait_for(struct kdc_query *q, struct error *err)
 {
-	int64_t until = INT64_MAX;
+	int64_t until = clock_ms() + kdc_ms;
+	bool stopped = false;
+
+	error_set(err, RC_IO, "the KDC has not answered within %lld s; check [realms] in krb5.conf",
+		  (long long)kdc_ms / 1000);
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->done && clock_ms() < until) {
 		clock_wait(&q->ended, &q->lock, LOOK_MS);
-		if (until == INT64_MAX && stop_check(err))
+		if (!stopped && stop_check(err)) {
+			stopped = true;
 			until = clock_ms() + LAST_MS;
+		}
 	}
 	q->left = !q->done;
 	if (q->left)
@@ -304,7 +316,7 @@ static int query_run(struct kdc_query *model, struct error *err)
 		pthread_join(thread, NULL);
 	} else {
 		pthread_detach(thread);
-		return RC_STOPPED;
+		return err->code;
 	}
 	model->ticket = q->ticket;
 	model->begun = q->begun;

@@ -262,13 +262,14 @@ def test_a_region_that_does_not_answer(plain, args):
         name = server.regions[1].name.split(b".")[-2].decode()
         assert done.returncode == 1 and 2 <= took < 8, (took, done.stderr)
         assert (f"region {name} of table t on {server.address.replace('localhost', '127.0.0.1')}, rows from "
-                "\\x00\\x00\\x01\\xF4 to \\x00\\x00\\x03\\x84: found no answer for 2 s, expected one within --timeout") in done.stderr
+                "\\x00\\x00\\x01\\xF4 to \\x00\\x00\\x03\\x84: no result within 2 s (--timeout), after") in done.stderr
+        assert f"{server.address.replace('localhost', '127.0.0.1')}: Scan, after " in done.stderr
         rest = loads.run("scan", plain, "--hbase", server.address, "--timeout", "2s", "--stop", "\\x00\\x00\\x01\\xF4", "--quiet")
         assert (rest.returncode, rest.stdout) == (0, "499 rows, 499 cells\n"), rest.stderr
 
 
 @pytest.mark.parametrize("refusal,words", [("hadoop.hbase.DoNotRetryIOException", "DoNotRetryIOException"),
-                                           ("hadoop.hbase.RegionTooBusyException", "no answer for 2 s")])
+                                           ("hadoop.hbase.RegionTooBusyException", "no result within 2 s (--timeout), after")])
 def test_a_region_that_refuses(plain, refusal, words):
     cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 1000)]
     with Stuck("t", ["f"], cells, [row_of(500)], random.Random(13)) as server:

@@ -190,3 +190,14 @@ def test_a_signal_ends_the_wait_for_a_silent_kdc(kdc, saltmill, tmp_path):
                 finally:
                     process.kill()
         assert process.returncode == 128 + signal.SIGTERM and "stopped by a signal" in said, (words, process.returncode, said)
+
+
+def test_timeout_ends_the_wait_for_a_silent_kdc(kdc, saltmill, tmp_path):
+    """libkrb5 itself waits for more than 20 s."""
+    config, asked = tmp_path / "krb5.conf", silent(lambda to: exactly(to, 4) and b"")
+    with serving(asked) as kdc_port:
+        config.write_text(pathlib.Path(kdc.env["KRB5_CONFIG"]).read_text().replace(f":{kdc.port}\n", f":{kdc_port}\n"))
+        done = subprocess.run(
+            [saltmill, "tables", "--principal", f"alice@{REALM}", "--keytab", kdc.keytab("alice"), "--hbase", "localhost:1",
+             "--timeout", "2s"], capture_output=True, text=True, timeout=LATEST, check=False, env={**os.environ, "KRB5_CONFIG": str(config)})
+    assert asked.reached.is_set() and done.returncode and "the KDC has not answered within 2 s" in done.stderr, done.stderr

@@ -593,14 +593,15 @@ static void check_shown(void)
 		tell_history("the shown number of remaining files is wrong");
 }
 
-static bool again(void *self, const struct hbase_failure *why, unsigned *attempt, struct error *err)
+static bool again(void *self, const struct hbase_failure *why, struct hbase_attempts *attempt,
+		  struct error *err)
 {
 	(void)self;
 	if (m.dead)
 		return die(err), false;
 	check_shown();
 	assert_int_not_equal(why->trouble, TROUBLE_NONE);
-	return why->trouble != TROUBLE_REFUSED && ++*attempt < 40;
+	return why->trouble != TROUBLE_REFUSED && ++attempt->n < 40;
 }
 
 static void pause_ms(void *self, unsigned ms)

@@ -194,7 +194,7 @@ static void test_bad_answers(void **state)
 	} cases[] = {
 		{{.answer = NULL},
 		 ": the server is not a ClientMetaService of HBase 2.4 or later, or accepts only "
-		 "TLS: ",
+		 "TLS (--ca): ",
 		 TROUBLE_LOST},
 		{{.answer = CLUSTER_ID, .cut = 2}, "closed the connection", TROUBLE_LOST},
 		{{.answer = CLUSTER_ID, .cut = 30}, "closed the connection", TROUBLE_LOST},
@@ -278,10 +278,10 @@ static void test_a_silent_server(void **state)
 	(void)state;
 	start(&s, turns, 3);
 	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
-	hbase_limit(200);
+	hbase_limit(200, true);
 	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), RC_IO);
 	assert_non_null(strstr(err.msg, "no answer in time"));
-	hbase_limit(60000);
+	hbase_limit(60000, false);
 	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), RC_OK);
 	finish(&s);
 	hbase_close(h);
@@ -502,25 +502,33 @@ static void test_silence(void **state)
 static void test_retry(void **state)
 {
 	struct error err = {.code = RC_IO, .msg = "gone"};
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 
 	(void)state;
 	const struct hbase_failure refused = {.trouble = TROUBLE_REFUSED},
 				   gone = {.trouble = TROUBLE_GONE};
 	assert_false(hbase_retry(&refused, &attempt, &err));
-	assert_int_equal(attempt, 0);
+	assert_int_equal(attempt.n, 0);
+	hbase_limit(60000, false);
 	assert_true(hbase_retry(&gone, &attempt, &err));
-	assert_int_equal(attempt, 1);
+	assert_int_equal(attempt.n, 1);
 	/* a missing server may return at any moment, so the client does not wait ten seconds for it
 	 */
 	int64_t begin = clock_ms();
-	attempt = 20;
+	attempt.n = 20;
 	assert_true(hbase_retry(&gone, &attempt, &err));
 	assert_in_range(clock_ms() - begin, 1900, 7000);
-	attempt = 1000;
+	attempt.until_ms = clock_ms() + 1900;
 	assert_false(hbase_retry(&gone, &attempt, &err));
 	assert_int_equal(err.code, RC_IO);
-	assert_string_equal(err.msg, "failed after 1001 attempts: gone");
+	assert_string_equal(err.msg, "no result within 60 s (--timeout), after 22 attempts: gone");
+	/* rounds take any time, and their waits have the limit */
+	attempt =
+		(struct hbase_attempts){.rounds = true, .n = 20, .until_ms = 1, .waited_ms = 59000};
+	assert_false(hbase_retry(&gone, &attempt, &err));
+	attempt.waited_ms = 57000;
+	assert_true(hbase_retry(&gone, &attempt, &err));
+	assert_in_range(attempt.waited_ms, 58900, 59100);
 }
 
 int main(void)

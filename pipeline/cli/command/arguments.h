@@ -72,6 +72,7 @@ struct arguments {
 	const char *also, *also_upload, *also_webhdfs;
 	uint64_t rate, batch;
 	struct apply_window window;
+	unsigned timeout_s; /* 0 if the user gave none */
 	bool pace, no_replicate;
 	uint64_t max_unapplied;
 	struct follow_keep keep;

@@ -36,8 +36,8 @@ struct calibration {
 };
 
 /* Return true if the caller may retry. The region may have moved. */
-static bool may_retry(struct calibration *c, const struct hbase_failure *why, unsigned *attempt,
-		      struct error *err)
+static bool may_retry(struct calibration *c, const struct hbase_failure *why,
+		      struct hbase_attempts *attempt, struct error *err)
 {
 	struct error ignored;
 
@@ -58,7 +58,7 @@ static int create(struct calibration *c, struct error *err)
 	const struct splits none = {0};
 	struct hbase_failure why;
 	uint64_t nonce[2];
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc = hbase_draw_nonces(nonce, err);
 
 	if (rc)
@@ -98,7 +98,7 @@ static int write_batch(struct calibration *c, const struct cell *cells, size_t n
 		       struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do {
@@ -150,7 +150,7 @@ static int write_rows(struct calibration *c, const struct rows_of *f, double *ro
 static int flush(struct calibration *c, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do
@@ -173,7 +173,7 @@ static int timed_scan(struct calibration *c, const struct hbase_scan *scan, uint
 		      double *seconds, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	uint64_t found;
 	int rc;
 

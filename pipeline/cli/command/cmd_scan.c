@@ -120,8 +120,6 @@ static int connect_as(const struct arguments *a, struct job *job, struct hbase *
 
 	if (rc == RC_OK)
 		rc = job_login(a, job, err);
-	if (a->scan.timeout_s)
-		hbase_limit((int64_t)a->scan.timeout_s * 1000);
 	return rc ? rc : hbase_open(out, a->hbase, a->user, &why, err);
 }
 

@@ -13,7 +13,6 @@ struct scan_arguments {
 	struct buf start, stop, prefix;
 	char **fields; /* for `get`, the FIELD=VALUE operands */
 	size_t nfields;
-	unsigned timeout_s; /* seconds of --timeout; 0 if there is no limit */
 	bool has_now, explain, quiet, decode, any_version;
 	enum answer_format format;
 };

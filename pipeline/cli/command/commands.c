@@ -8,9 +8,13 @@
 #include <jansson.h>
 
 #include "arguments.h"
+#include "hbase.h"
 #include "help.h"
 #include "job_login.h"
 #include "mem.h"
+#include "options.h"
+
+#define QUESTION_MS 120000
 
 extern const struct command init_command, design_command, compare_command, check_command,
 	lint_command, load_command, map_command, reduce_command, unite_command, digest_command,
@@ -93,6 +97,18 @@ static void print_commands(FILE *to)
 	buf_release(&out);
 }
 
+/* A user waits for the answer of a question. Other commands survive a restart of HBase. */
+static void limit_operations(const struct arguments *a)
+{
+	static const char questions[] = "get scan diff agree tables regions describe plan "
+					"drift design init";
+
+	if (a->timeout_s)
+		hbase_limit((int64_t)a->timeout_s * 1000, true);
+	else if (word_in(questions, a->command->name))
+		hbase_limit(QUESTION_MS, false);
+}
+
 static int run_command(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -118,6 +134,7 @@ static int run_command(int argc, char **argv)
 		rc = RC_CONFIG;
 	}
 	storage_use(&a.place);
+	limit_operations(&a);
 	int status = rc == RC_OK ? c->run(&a) : rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	arguments_release(&a);
 	return status;

@@ -23,7 +23,7 @@ int live_tables_read(struct hbase *h, const char *regex, struct hbase_tables *ou
 		     struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	while ((rc = hbase_tables(h, regex, out, &why, err)) != RC_OK) {
@@ -43,7 +43,7 @@ int live_tables_read_one(struct hbase *h, const char *table, struct description 
 			 struct arena *a, bool *exists, bool *denied, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do {
@@ -69,7 +69,7 @@ int live_tables_describe(struct hbase *h, const char *table, struct description 
 			 enum hbase_table_state *state, struct arena *a, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	bool exists = false;
 	int rc;
 
@@ -86,14 +86,14 @@ int live_tables_places(struct hbase *h, const char *table, struct hbase_regions 
 		       struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	*r = (struct hbase_regions){0};
 	do {
 		hbase_regions_release(r);
 		rc = hbase_regions(h, table, r, &why, err);
-		if (rc && r->gap && attempt >= GAP_ATTEMPTS)
+		if (rc && r->gap && attempt.n >= GAP_ATTEMPTS)
 			rc = RC_OK;
 	} while (rc && hbase_retry(&why, &attempt, err));
 	return rc && why.trouble == TROUBLE_MISSING ? live_tables_missing(table, err) : rc;
@@ -103,7 +103,7 @@ int live_tables_regions(struct hbase *h, const char *table, struct hbase_regions
 			struct hbase_status *s, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc = live_tables_places(h, table, r, err);
 
 	*s = (struct hbase_status){0};
@@ -147,7 +147,7 @@ static int attempt_drop(struct hbase *h, const char *table, const uint64_t nonce
 int live_tables_drop(struct hbase *h, const char *table, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	uint64_t nonces[4];
 	int rc = hbase_draw_nonces(nonces, err);
 

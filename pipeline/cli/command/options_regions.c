@@ -9,6 +9,10 @@ static int take_existing(const struct cli_option *o, const char *text, void *slo
 	return RC_OK;
 }
 
+#define LIVE                                                                                       \
+	"load replay plan drift get scan diff agree tables regions describe drop tokens watch "    \
+	"design init rekey apply"
+
 /* clang-format off */
 const struct cli_option options_regions[] = {
 	{"existing", 0, "[TABLE=]FILE", "load stream replay plan drift", take_existing, AT(live),
@@ -29,9 +33,10 @@ const struct cli_option options_regions[] = {
 	{"hbase", 0, "HOST[:PORT],...", "agree", take_text, AT(hbase),
 	 .help = "compare the live tables of this cluster, and divide the repair by their regions; "
 	 "for HOST, see the chapter hbase of the guide", .without = "now"},
-	{"timeout", 0, "TIME", "get scan", take_duration, AT(scan.timeout_s),
-	 .help = "for a live table: fail if a region does not answer for this long; allow at least "
-	 "60s for a slow filter (default: retry for minutes)", .with = "hbase"},
+	{"timeout", 0, "TIME", LIVE, take_duration, AT(timeout_s),
+	 .help = "fail if an operation of HBase, with its retries and logins, takes longer than TIME; "
+	 "allow at least 60s for a slow filter (default: 2m for questions, otherwise 4m of retries)",
+	 .with = "hbase"},
 	{"hbase", 0, "HOST[:PORT],...", "tables regions describe drop tokens watch", take_text, AT(hbase),
 	 .help = "the cluster: its masters (port 16000) or zk:HOST[:PORT],...[/PARENT]; the chapter "
 	 "hbase of the guide lists all forms"},

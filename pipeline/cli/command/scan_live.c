@@ -130,9 +130,7 @@ static int look_at_row(void *ctx, const struct cell *c, struct error *err)
 int scan_live_check_rows(const struct scan_desk *d, struct error *err)
 {
 	static const struct filter keys = {.type = FILTER_KEY_ONLY};
-	const struct hbase_scan scan = {.filter = &keys,
-					.limit = ROWS_MOST,
-					.patience_ms = (int64_t)d->args->timeout_s * 1000};
+	const struct hbase_scan scan = {.filter = &keys, .limit = ROWS_MOST};
 	struct row_look l = {.desk = d};
 	struct hbase_regions r;
 	struct hbase_failure why = {.trouble = TROUBLE_NONE};

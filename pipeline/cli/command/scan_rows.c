@@ -18,7 +18,6 @@ static int open_live(struct scan_rows *r, const struct scan_desk *d, const struc
 				       .query = q,
 				       .filter = q->judge ? d->filter : NULL,
 				       .no_values = d->no_values,
-				       .timeout_s = d->args->timeout_s,
 				       .listener = {say_region, NULL}};
 
 	return live_open(&r->live, &o, err);

@@ -75,13 +75,13 @@ static int read_live(struct sampler *s, const struct sample_read *r, struct hbas
 					.rows_a_call = (uint32_t)r->rows,
 					.bytes_a_call = BYTES_A_CALL,
 					.patience_ms = PATIENCE_MS};
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do {
 		s->cells = 0;
 		rc = hbase_scan_region(s->hbase, s->region, &scan, take_cell, s, why, err);
-	} while (rc && rc != RC_END && attempt + 1 < ATTEMPTS && hbase_retry(why, &attempt, err));
+	} while (rc && rc != RC_END && attempt.n + 1 < ATTEMPTS && hbase_retry(why, &attempt, err));
 	return rc == RC_END ? RC_OK : rc;
 }
 

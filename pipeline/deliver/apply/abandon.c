@@ -19,7 +19,7 @@ static int drop_token(struct applied *t, struct error *err)
 	struct hbase *h = t->run->hbase;
 	struct hbase_region meta;
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	if (!t->token || t->hand.cleaned)

@@ -71,7 +71,7 @@ int bind_missing(const struct applied *t, struct error *err)
 static int regions_now(struct applied *t, struct hbase_regions *r, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 
 	for (;;) {
 		kept_moved(t->run->kept, t->result->name);

@@ -263,7 +263,7 @@ static void begin(struct handover *h, enum hand_phase phase)
 static int clean_up(struct handover *h, struct error *err)
 {
 	const struct hand_world *w = h->world;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	begin(h, HAND_CLEANS);
@@ -309,7 +309,7 @@ static int one_batch(struct handover *h, struct hbase_failure *why, struct error
 
 int handover_run(struct handover *h, struct error *err)
 {
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {.rounds = true};
 	int rc = RC_OK;
 
 	if (h->cleaned)
@@ -327,13 +327,13 @@ int handover_run(struct handover *h, struct error *err)
 		if (rc == RC_OK && count_done(h) == h->nfiles)
 			break;
 		if (rc == RC_OK) {
-			attempt = 0;
+			attempt.n = 0;
 			continue;
 		}
 		if (rc != RC_END)
 			break;
 		if (count_done(h) > before)
-			attempt = 0;
+			attempt.n = 0;
 		rc = h->world->again(h->world->self, &why, &attempt, err) ? RC_OK : err->code;
 	}
 	return rc ? rc : clean_up(h, err);

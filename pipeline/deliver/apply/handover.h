@@ -109,7 +109,7 @@ struct hand_world {
 	/*
 	 * Waits before the next check or attempt. Returns false to give up, with the cause in *err.
 	 */
-	bool (*again)(void *self, const struct hbase_failure *why, unsigned *attempt,
+	bool (*again)(void *self, const struct hbase_failure *why, struct hbase_attempts *attempt,
 		      struct error *err);
 	void (*pause)(void *self, unsigned ms);
 	/*

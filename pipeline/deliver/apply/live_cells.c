@@ -145,7 +145,7 @@ static int prove_file(void *ctx, unsigned worker, size_t index, struct error *er
 	const struct hand_file *f = &p->table->hand.files[index];
 	struct hbase_failure why;
 	struct live_walk w;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	(void)worker;
@@ -188,7 +188,7 @@ int live_cells_have(void *self, const struct hand_file *f, bool *in, struct erro
 	struct hbase_failure why;
 	struct live_walk w;
 	struct error said;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do

@@ -35,7 +35,7 @@ static void tell_differences(struct applied *t, const struct table_differences *
 static int describe(struct applied *t, struct description *out, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do
@@ -48,7 +48,7 @@ static int describe(struct applied *t, struct description *out, struct error *er
 static int check_enabled(struct applied *t, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do
@@ -187,7 +187,7 @@ int table_check_regions(struct applied *t, struct error *err)
 {
 	struct hbase_regions r;
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	bool dry = t->run->opt->dry_run;
 	size_t region;
 	int rc;
@@ -229,7 +229,7 @@ static int name_creation(struct applied *t, struct error *err)
 static int create_namespace(struct applied *t, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	char *name = mem_strdup(t->result->name);
 	int rc;
 
@@ -253,7 +253,7 @@ static int ask_to_create(struct applied *t, struct error *err)
 {
 	struct hbase_failure why;
 	struct error unnoted;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	bool spaced = false;
 
 	for (;;) {
@@ -336,7 +336,7 @@ static int alter(struct applied *t, struct error *err)
 	struct description have;
 	struct table_differences d = {0}, left = {0};
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	uint64_t nonce[2];
 	int rc = compare(t, &have, &d, err);
 

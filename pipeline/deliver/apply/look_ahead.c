@@ -214,7 +214,8 @@ static uint64_t names_to_make(const struct applying *a)
 static int ask_room(struct applying *a, uint64_t *room, struct error *err)
 {
 	const struct hbase_failure later = {.trouble = TROUBLE_BUSY};
-	unsigned attempt = 0, tries = 0;
+	struct hbase_attempts attempt = {.rounds = true};
+	unsigned tries = 0;
 
 	for (;;) {
 		int rc = storage_free(a->storage, storage_path(a->storage), room, err);

@@ -40,7 +40,7 @@ static void place_files(struct applied *t)
 static int ask_for_token(struct applied *t, struct error *err)
 {
 	struct hbase *h = t->run->hbase;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 
 	for (;;) {
 		struct hbase_regions r;
@@ -321,7 +321,8 @@ static int note(void *self, const char *line, struct error *err)
 	return applying_note(t->run, err, "%zu %s", t->index, line);
 }
 
-static bool again(void *self, const struct hbase_failure *why, unsigned *attempt, struct error *err)
+static bool again(void *self, const struct hbase_failure *why, struct hbase_attempts *attempt,
+		  struct error *err)
 {
 	struct applied *t = self;
 

@@ -23,7 +23,7 @@
 static int remove_snapshot(struct moving *m, const struct move_snapshot *s, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do
@@ -354,7 +354,7 @@ int move_run(struct move_result *out, const struct move_options *opt, struct err
 			   .to = opt->keys->to_table->schema.name,
 			   .journal = {.fd = -1}};
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	*out = (struct move_result){.from = m.from, .to = m.to};

@@ -12,7 +12,7 @@ static int describe(const struct moving *m, const char *table, struct descriptio
 		    bool *exists, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	do
@@ -24,7 +24,7 @@ static int describe(const struct moving *m, const char *table, struct descriptio
 int move_regions(struct moving *m, const char *table, struct hbase_regions *out, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	while ((rc = hbase_regions(m->hbase, table, out, &why, err)) != RC_OK) {
@@ -120,7 +120,7 @@ static int check_empty(struct moving *m, struct error *err)
 
 	for (size_t i = 0; rc == RC_OK && i < r.count; i++) {
 		struct hbase_failure why;
-		unsigned attempt = 0;
+		struct hbase_attempts attempt = {0};
 
 		do
 			rc = hbase_scan_region(m->hbase, &r.item[i], &scan, refuse_cell, m, &why,
@@ -168,7 +168,7 @@ int move_check(struct moving *m, struct error *err)
 
 static int ask_for_token(struct moving *m, char **token, struct error *err)
 {
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 
 	for (;;) {
 		struct hbase_regions r;

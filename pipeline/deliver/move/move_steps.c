@@ -23,7 +23,7 @@ static int name_snapshot(struct moving *m, uint64_t round, struct error *err)
 int move_take(struct moving *m, uint64_t round, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {.rounds = true}; /* a snapshot may take minutes */
 	int rc = move_snapshot_of(m, round) ? RC_OK : name_snapshot(m, round, err);
 
 	if (rc)

@@ -66,7 +66,7 @@ int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, st
 int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 
 	for (;;) {
 		int rc = hbase_status(h, out, &why, err);

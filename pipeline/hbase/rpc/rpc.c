@@ -66,6 +66,13 @@ static int receive_frame(struct rpc *c, const char *method, struct buf *frame, i
 	return sasl_receive(c->sasl, &c->wire, frame, length, most, deadline, err);
 }
 
+/* Name the likely causes if a server has not answered at all. */
+static void may_be_another(const struct rpc *c, struct error *err)
+{
+	error_prefix(err, "the server is not a %s of HBase 2.4 or later%s: ", c->service,
+		     tls_is_demanded() ? "" : ", or accepts only TLS (--ca)");
+}
+
 /* The server reports errors in the preamble in its answer to the first call. */
 static int greet(struct rpc *c, const struct rpc_user *user, int64_t deadline,
 		 struct hbase_failure *why, struct error *err)
@@ -97,9 +104,13 @@ int rpc_connect(struct rpc **out, const struct hbase_place *at, const char *serv
 
 	*c = (struct rpc){.at = *at, .service = service};
 	*why = (struct hbase_failure){0};
+	int64_t deadline = clock_ms() + patience_ms;
 	int rc = wire_connect(&c->wire, at, patience_ms, err);
-	if (rc == RC_OK)
-		rc = greet(c, user, clock_ms() + patience_ms, why, err);
+	if (rc == RC_OK) {
+		rc = greet(c, user, deadline, why, err);
+		if (rc == RC_IO && user->kerberos)
+			may_be_another(c, err);
+	}
 	if (rc) {
 		if (why->trouble == TROUBLE_NONE)
 			why->trouble = rc == RC_IO ? TROUBLE_GONE : TROUBLE_REFUSED;
@@ -162,6 +173,8 @@ int rpc_call(struct rpc *c, const char *method, struct bytes message, int64_t pa
 {
 	struct buf request = {0};
 
+	double began = clock_seconds();
+
 	*out = (struct rpc_answer){0};
 	*why = (struct hbase_failure){0};
 	c->call_id = c->call_id % CALL_IDS + 1;
@@ -174,10 +187,7 @@ int rpc_call(struct rpc *c, const char *method, struct bytes message, int64_t pa
 				     why, err);
 		c->broken = rc == RC_DATA || why->hangs_up;
 	} else if (rc == RC_IO && !c->answered) {
-		error_prefix(err,
-			     "the server is not a %s of HBase 2.4 or later, or accepts only "
-			     "TLS: ",
-			     c->service);
+		may_be_another(c, err);
 	}
 	if (rc == RC_OK) {
 		c->answered = true;
@@ -185,6 +195,8 @@ int rpc_call(struct rpc *c, const char *method, struct bytes message, int64_t pa
 	}
 	if (why->trouble == TROUBLE_NONE)
 		why->trouble = TROUBLE_LOST;
+	if (rc == RC_IO && !why->name[0])
+		error_prefix(err, "%s, after %.1f s: ", method, clock_seconds() - began);
 	place_error(c, err);
 	rpc_answer_release(out);
 	return rc;

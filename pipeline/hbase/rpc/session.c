@@ -136,24 +136,32 @@ static const struct hadoop_token *token_now(const struct hbase *h)
 	return newer && strcmp(user, h->user) == 0 ? newer : h->token;
 }
 
+/* Return the milliseconds until `until`, from 1 to `most`. */
+static int64_t left_until(int64_t until, int64_t most)
+{
+	int64_t left = until - clock_ms();
+
+	left = left > 1 ? left : 1;
+	return left < most ? left : most;
+}
+
 static int call_once(struct hbase *h, const struct hbase_place *at, const char *service,
-		     const char *method, const struct buf *message, int64_t patience_ms,
+		     const char *method, const struct buf *message, int64_t until,
 		     struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {
 	bool kerberos = h->kerberos;
 	struct rpc_user user = {kerberos ? h->acts_for : h->user, kerberos, NULL};
 	struct rpc *c = take_idle(h, at, service);
-	int64_t connect_ms = patience_ms < CONNECT_MS ? patience_ms : CONNECT_MS;
 	int rc = RC_OK;
 
 	*out = (struct rpc_answer){0};
 	user.token = c ? NULL : token_now(h);
 	if (!c)
-		rc = rpc_connect(&c, at, service, &user, connect_ms, why, err);
+		rc = rpc_connect(&c, at, service, &user, left_until(until, CONNECT_MS), why, err);
 	if (rc)
 		return rc;
-	rc = rpc_call(c, method, message ? buf_bytes(message) : (struct bytes){0}, patience_ms, out,
-		      why, err);
+	rc = rpc_call(c, method, message ? buf_bytes(message) : (struct bytes){0},
+		      left_until(until, INT64_MAX), out, why, err);
 	if (rpc_is_broken(c))
 		rpc_close(c);
 	else
@@ -167,13 +175,14 @@ static int call_once(struct hbase *h, const struct hbase_place *at, const char *
  * error.
  */
 static int ask_again(struct hbase *h, const struct hbase_place *at, const char *service,
-		     const char *method, const struct buf *message, struct rpc_answer *out,
-		     struct hbase_failure *why, struct error *err)
+		     const char *method, const struct buf *message, int64_t until,
+		     struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {
 	for (unsigned i = 0; i < FIRST_TRIES; i++) {
 		struct hbase_failure again;
 		struct error unsaid;
-		int rc = call_once(h, at, service, method, message, FIRST_MS, out, &again, &unsaid);
+		int rc = call_once(h, at, service, method, message,
+				   clock_ms() + left_until(until, FIRST_MS), out, &again, &unsaid);
 
 		if (rc && !again.wants_kerberos)
 			continue;
@@ -200,7 +209,7 @@ static void leave_kerberos(struct hbase *h)
  * may lose its reason each time. If this call gets no answer either, keep the first error.
  */
 static int try_kerberos(struct hbase *h, const struct hbase_place *at, const char *service,
-			const char *method, const struct buf *message, int64_t patience_ms,
+			const char *method, const struct buf *message, int64_t until,
 			struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {
 	struct hbase_failure again;
@@ -211,7 +220,7 @@ static int try_kerberos(struct hbase *h, const struct hbase_place *at, const cha
 		*err = unsaid;
 	if (rc)
 		return err->code;
-	rc = call_once(h, at, service, method, message, patience_ms, out, &again, &unsaid);
+	rc = call_once(h, at, service, method, message, until, out, &again, &unsaid);
 	if (rc && again.trouble == TROUBLE_LOST) {
 		leave_kerberos(h);
 		return err->code;
@@ -229,20 +238,19 @@ static bool is_first_loss(const struct hbase *h, int rc, const struct hbase_fail
 }
 
 /*
- * A server that demands Kerberos gets a second call with a ticket. A server that was silent for
- * `patience_ms` does not: it would have closed the connection.
+ * A server that demands Kerberos gets a second call with a ticket. A server that was silent until
+ * the end does not: it would have closed the connection.
  */
-int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
-		 const char *method, const struct buf *message, int64_t patience_ms,
-		 struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+static int call_until(struct hbase *h, const struct hbase_place *at, const char *service,
+		      const char *method, const struct buf *message, int64_t until,
+		      struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {
-	int64_t until = clock_ms() + patience_ms;
-	int rc = call_once(h, at, service, method, message, patience_ms, out, why, err);
+	int rc = call_once(h, at, service, method, message, until, out, why, err);
 
 	if (is_first_loss(h, rc, why) && clock_ms() < until)
-		rc = ask_again(h, at, service, method, message, out, why, err);
+		rc = ask_again(h, at, service, method, message, until, out, why, err);
 	if (is_first_loss(h, rc, why) && clock_ms() < until)
-		rc = try_kerberos(h, at, service, method, message, patience_ms, out, why, err);
+		rc = try_kerberos(h, at, service, method, message, until, out, why, err);
 	if (rc == RC_OK || !why->wants_kerberos || h->kerberos)
 		return rc;
 	struct error no_ticket;
@@ -255,17 +263,22 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 				     at->port);
 		return rc;
 	}
-	return call_once(h, at, service, method, message, patience_ms, out, why, err);
+	return call_once(h, at, service, method, message, until, out, why, err);
+}
+
+int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
+		 const char *method, const struct buf *message, int64_t patience_ms,
+		 struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	deadline_begin();
+	int64_t until = clock_ms() + deadline_for(patience_ms);
+	int rc = call_until(h, at, service, method, message, until, out, why, err);
+
+	deadline_end(rc, strcmp(service, SERVICE_META) != 0);
+	return rc;
 }
 
 /* --- the registry --- */
-
-static int64_t find_ms = CALL_MS;
-
-void hbase_limit(int64_t patience_ms)
-{
-	find_ms = patience_ms;
-}
 
 /* A query of the registry, which is a method of the servers or a node of ZooKeeper. */
 struct registry_call {
@@ -276,39 +289,44 @@ static const struct registry_call cluster_id = {"GetClusterId", "hbaseid"},
 				  meta_place = {"GetMetaRegionLocations", "meta-region-server"};
 
 static int ask_zookeeper(const struct hbase *h, const struct hbase_place *at,
-			 const struct registry_call *q, struct rpc_answer *out,
+			 const struct registry_call *q, int64_t patience_ms, struct rpc_answer *out,
 			 struct hbase_failure *why, struct error *err)
 {
 	char *path = mem_format("%s/%s", h->parent, q->node);
 
 	*out = (struct rpc_answer){0};
-	int rc = zookeeper_read(at, path, find_ms < CONNECT_MS ? find_ms : CONNECT_MS, &out->frame,
-				&out->message, why, err);
+	int rc = zookeeper_read(at, path, patience_ms < CONNECT_MS ? patience_ms : CONNECT_MS,
+				&out->frame, &out->message, why, err);
 	mem_free(path);
 	return rc;
 }
 
-/* Query the servers until one answers. Begin with the server that answered last. */
+/*
+ * Query the servers until one answers. Begin with the server that answered last. Each server has an
+ * equal share of the time.
+ */
 static int ask_registry(struct hbase *h, const struct registry_call *q, struct rpc_answer *out,
 			struct hbase_failure *why, struct error *err)
 {
 	pthread_mutex_lock(&h->lock);
 	size_t first = h->answered;
 	pthread_mutex_unlock(&h->lock);
+	deadline_begin();
 	int rc = RC_IO;
-	for (size_t i = 0; i < h->nservers && rc != RC_STOPPED; i++) {
+	for (size_t i = 0; i < h->nservers && rc && rc != RC_STOPPED; i++) {
 		size_t at = (first + i) % h->nservers;
+		int64_t share = deadline_for(CALL_MS) / (int64_t)(h->nservers - i);
 
-		rc = h->parent ? ask_zookeeper(h, &h->servers[at], q, out, why, err)
+		rc = h->parent ? ask_zookeeper(h, &h->servers[at], q, share, out, why, err)
 			       : session_call(h, &h->servers[at], SERVICE_META, q->method, NULL,
-					      find_ms, out, why, err);
+					      share, out, why, err);
 		if (rc == RC_OK) {
 			pthread_mutex_lock(&h->lock);
 			h->answered = at;
 			pthread_mutex_unlock(&h->lock);
-			return RC_OK;
 		}
 	}
+	deadline_end(rc, false);
 	return rc;
 }
 
@@ -473,6 +491,7 @@ int hbase_open(struct hbase **out, const char *servers, const char *user, struct
 	struct hbase *h = mem_calloc(1, sizeof *h);
 
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
+	deadline_begin();
 	pthread_mutex_init(&h->lock, NULL);
 	h->user = who_acts(user);
 	h->named_user = user ? mem_strdup(user) : NULL;
@@ -481,6 +500,7 @@ int hbase_open(struct hbase **out, const char *servers, const char *user, struct
 		rc = use_kerberos(h, user, NULL, err);
 	if (rc == RC_OK && ask_cluster_id(h, &h->cluster_id, why, err))
 		rc = try_others(h, why, err);
+	deadline_end(rc, true);
 	if (rc) {
 		hbase_close(h);
 		h = NULL;
@@ -566,33 +586,4 @@ bool hbase_is_secured(const struct hbase *h)
 const struct hadoop_token *hbase_token_used(const struct hbase *h)
 {
 	return h->kerberos ? h->token : NULL;
-}
-
-/* --- retries --- */
-
-#define FOREVER_S  1e9
-#define RETRY_MOST 30 /* about four minutes in all, because each wait is at most 10 s */
-#define GONE_MOST  120
-#define GONE_WAIT                                                                                  \
-	5 /* backoff step of 2 s, because a query is cheap and the server may return soon */
-
-bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err)
-{
-	bool helps = why->trouble == TROUBLE_GONE || why->trouble == TROUBLE_BUSY ||
-		     why->trouble == TROUBLE_LOST;
-	struct error stopped;
-
-	if (!helps || err->code == RC_STOPPED)
-		return false;
-	bool gone = why->trouble == TROUBLE_GONE;
-	if (*attempt >= (gone ? GONE_MOST : RETRY_MOST)) {
-		error_prefix(err, "failed after %u attempts: ", *attempt + 1);
-		return false;
-	}
-	unsigned wait = gone && *attempt > GONE_WAIT ? GONE_WAIT : *attempt;
-	++*attempt;
-	if (backoff_wait(wait, clock_seconds() + FOREVER_S, &stopped) == RC_OK)
-		return true;
-	*err = stopped;
-	return false;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "hbase.h"
+#include "deadline.h"
 #include "rpc.h"
 
 #define MASTER_PORT    16000
@@ -12,9 +13,6 @@
 #define SERVICE_MASTER "MasterService"
 #define SERVICE_REGION "ClientService"
 #define SERVICE_ADMIN  "AdminService"
-
-#define CONNECT_MS 10000
-#define CALL_MS	   60000 /* the limit of HBase's client; slower calls have another limit */
 
 struct idle;
 struct hbase {

@@ -14,6 +14,7 @@
 
 #define FIRST_LOOK_MS 50
 #define LAST_LOOK_MS  1000
+#define SNAPSHOT_MS   (30 * 60 * 1000)
 
 /* SnapshotDescription. Its type is FLUSH by default: servers write what they have in memory first. */
 enum { SNAPSHOT_NAME = 1, SNAPSHOT_TABLE = 2 };
@@ -47,7 +48,8 @@ static int call(struct hbase *h, const char *method, const char *name, const cha
 static int wait_for(struct hbase *h, const char *name, const char *table, struct hbase_failure *why,
 		    struct error *err)
 {
-	int64_t wait = FIRST_LOOK_MS;
+	int64_t wait = FIRST_LOOK_MS, limit = deadline_for_change(SNAPSHOT_MS),
+		deadline = clock_ms() + limit;
 	uint64_t done = 0;
 
 	for (;;) {
@@ -58,6 +60,11 @@ static int wait_for(struct hbase *h, const char *name, const char *table, struct
 		why->trouble = TROUBLE_REFUSED;
 		if (stop_check(err))
 			return RC_STOPPED;
+		if (clock_ms() > deadline)
+			return error_set(err, RC_IO,
+					 "snapshot %s has not finished after %lld s; check the "
+					 "master's log",
+					 name, (long long)limit / 1000);
 		clock_sleep_ms(wait);
 		wait = wait * 3 / 2 < LAST_LOOK_MS ? wait * 3 / 2 : LAST_LOOK_MS;
 	}

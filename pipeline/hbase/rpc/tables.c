@@ -146,7 +146,8 @@ static int procedure_look(struct hbase *h, uint64_t id, enum procedure_state *st
 static int procedure_wait(struct hbase *h, uint64_t id, struct hbase_failure *why,
 			  struct error *err)
 {
-	int64_t wait = FIRST_LOOK_MS, deadline = clock_ms() + PROCEDURE_MS;
+	int64_t wait = FIRST_LOOK_MS, limit = deadline_for_change(PROCEDURE_MS),
+		deadline = clock_ms() + limit;
 
 	for (;;) {
 		enum procedure_state state;
@@ -161,11 +162,10 @@ static int procedure_wait(struct hbase *h, uint64_t id, struct hbase_failure *wh
 		if (stop_check(err))
 			return RC_STOPPED;
 		if (clock_ms() > deadline)
-			return error_set(
-				err, RC_IO,
-				"the master's procedure %" PRIu64
-				" has not finished after half an hour; check the master's log",
-				id);
+			return error_set(err, RC_IO,
+					 "the master's procedure %" PRIu64
+					 " has not finished after %lld s; check the master's log",
+					 id, (long long)limit / 1000);
 		clock_sleep_ms(wait);
 		wait = wait * 3 / 2 < LAST_LOOK_MS ? wait * 3 / 2 : LAST_LOOK_MS;
 	}

@@ -161,7 +161,7 @@ int live_regions_read(struct existing_regions *l, struct job *job, struct error 
 	if (rc == RC_OK && !l->any)
 		rc = look_at_cluster(l, job, h, err);
 	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++) {
-		unsigned attempt = 0;
+		struct hbase_attempts attempt = {0};
 
 		do
 			rc = read_table(l, i, &job->tables[i].schema, h, &a, &why, err);

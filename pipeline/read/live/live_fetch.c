@@ -154,7 +154,6 @@ static int call(struct live_scan *s, struct live_span *p, struct hbase_batch *b,
 	*why = (struct hbase_failure){0};
 	if (p->scanner.open) {
 		p->scanner.limit = spans_limited(s) ? s->q.limit - p->rows + 1 : 0;
-		p->scanner.patience_ms = span_patience(s, p);
 		rc = hbase_scanner_next(s->o.hbase, &p->scanner, b, why, err);
 	} else {
 		rc = span_place(s, p, &c);
@@ -190,7 +189,8 @@ static void go_back(const struct live_scan *s, struct live_span *p)
 	if (s->q.reversed)
 		buf_put(&p->last, 0);
 	if (!bytes_eq(buf_bytes(&p->at), buf_bytes(&p->last)))
-		p->attempt = 0; /* this row differs from the row of the last failure */
+		p->attempt = (struct hbase_attempts){
+			0}; /* this row differs from the row of the last failure */
 	copy(&p->at, buf_bytes(&p->last));
 }
 
@@ -199,7 +199,7 @@ static bool is_of_filter(const struct live_span *p, const struct hbase_failure *
 {
 	if (!p->filtered || !why->name[0])
 		return false;
-	return why->trouble == TROUBLE_REFUSED || (why->may_pass && p->attempt >= FILTER_TRIES);
+	return why->trouble == TROUBLE_REFUSED || (why->may_pass && p->attempt.n >= FILTER_TRIES);
 }
 
 /* Appends the region of the last call, and its rows. */
@@ -230,31 +230,23 @@ static void tell_silence(struct live_scan *s, struct live_span *p)
 	buf_release(&region);
 }
 
-/* Add the region to the error of a failed span. */
-static int name_region(const struct live_scan *s, const struct live_span *p, int rc, bool late,
+/* Add the region to the error of a failed span, and if the region may return, a fix. */
+static int name_region(const struct live_scan *s, const struct live_span *p, bool may_pass,
 		       struct error *err)
 {
 	struct buf region = {0};
 
-	if (rc == RC_STOPPED || p->nvisits == 0)
-		return rc;
+	if (err->code == RC_STOPPED || p->nvisits == 0)
+		return err->code;
 	put_region(&region, s, p);
 	const char *name = (const char *)region.ptr;
-	if (late)
-		rc = error_set(err, RC_IO,
-			       "%s: found no answer for %u s, expected one within --timeout; "
-			       "--start and --stop read other regions, and `hbase shell` can "
-			       "`unassign` and `assign` this region",
-			       name, s->o.timeout_s);
-	else
-		rc = error_prefix(err, "%s: ", name);
+	struct error said = *err;
+	error_set(err, said.code, "%s: %s%s", name, said.msg,
+		  may_pass ? "; --start and --stop read other regions, and `hbase shell` can "
+			     "`unassign` and `assign` this region"
+			   : "");
 	buf_release(&region);
-	return rc;
-}
-
-static bool is_late(const struct live_scan *s, const struct live_span *p)
-{
-	return s->o.timeout_s && clock_ms() - p->asked_ms >= (int64_t)s->o.timeout_s * 1000;
+	return err->code;
 }
 
 /* Handles a failed call. Returns RC_OK if the caller should retry the call. */
@@ -270,17 +262,17 @@ static int recover(struct live_scan *s, struct live_span *p, struct hbase_failur
 	go_back(s, p);
 	if (is_of_filter(p, &why)) { /* continue without the filter, which only saves work */
 		s->unfiltered = true;
-		p->attempt = 0;
+		p->attempt = (struct hbase_attempts){0};
 		return RC_OK;
 	}
-	if (why.trouble == TROUBLE_LOST && clock_ms() - p->asked_ms >= SILENCE_MS && !is_late(s, p))
-		tell_silence(s, p);
+	bool silent = why.trouble == TROUBLE_LOST && clock_ms() - p->asked_ms >= SILENCE_MS;
 	for (bool moved = why.trouble != TROUBLE_BUSY;;) {
 		if (s->closing)
 			return error_set(err, RC_STOPPED, "the scan has ended");
-		bool late = is_late(s, p);
-		if (late || !hbase_retry(&why, &p->attempt, err))
-			return name_region(s, p, err->code, late, err);
+		if (!hbase_retry(&why, &p->attempt, err))
+			return name_region(s, p, why.trouble != TROUBLE_REFUSED, err);
+		if (silent)
+			tell_silence(s, p);
 		rc = moved ? look_up_regions(s, p, &why, err) : RC_OK;
 		if (rc == RC_OK)
 			break;

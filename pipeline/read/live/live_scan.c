@@ -166,7 +166,7 @@ static int put_question(struct live_scan *s, struct error *err)
 static int read_map(struct live_scan *s, struct error *err)
 {
 	struct hbase_failure why;
-	unsigned attempt = 0;
+	struct hbase_attempts attempt = {0};
 	int rc;
 
 	while ((rc = hbase_regions(s->o.hbase, s->o.table, &s->map, &why, err)) != RC_OK) {

@@ -255,14 +255,6 @@ static void put_filters(struct live_scan *s, struct span_call *c, const struct q
 		c->scan.filter = members == 1 ? c->members[0] : &c->list;
 }
 
-int64_t span_patience(const struct live_scan *s, const struct live_span *p)
-{
-	if (!s->o.timeout_s)
-		return 0;
-	int64_t left = p->asked_ms + (int64_t)s->o.timeout_s * 1000 - clock_ms();
-	return left > 1 ? left : 1;
-}
-
 int span_place(struct live_scan *s, struct live_span *p, struct span_call *out)
 {
 	const struct hbase_region *in;
@@ -277,8 +269,7 @@ int span_place(struct live_scan *s, struct live_span *p, struct span_call *out)
 					   .raw = s->q.raw,
 					   .leave_cache = !s->q.get && !s->q.limit,
 					   .rows_a_call = INT32_MAX,
-					   .bytes_a_call = s->bytes_a_call,
-					   .patience_ms = span_patience(s, p)}};
+					   .bytes_a_call = s->bytes_a_call}};
 	if (p->finished)
 		return RC_END;
 	pthread_mutex_lock(&s->map_lock);
@@ -322,7 +313,7 @@ void span_leave_region(const struct live_scan *s, struct live_span *p)
 {
 	const struct buf *behind = s->q.reversed ? &p->start : &p->end;
 
-	p->attempt = 0;
+	p->attempt = (struct hbase_attempts){0};
 	p->has_last = false;
 	p->at_end = false;
 	p->finished = behind->len == 0;

@@ -40,7 +40,8 @@ struct live_span {
 	bool has_last;
 	bool again; /* sets `again` in the next batch */
 	uint64_t rows;
-	unsigned attempt, map_age;
+	struct hbase_attempts attempt;
+	unsigned map_age;
 	int64_t asked_ms; /* time of the first call since the last answer */
 	bool reported;	  /* true if a warning named the silent region */
 	struct live_visit *visits;
@@ -126,8 +127,6 @@ struct span_call {
  */
 int span_place(struct live_scan *s, struct live_span *p, struct span_call *out);
 void span_call_release(struct span_call *c);
-/* Return the time limit of the span's next call in ms, or 0 if there is no limit. */
-int64_t span_patience(const struct live_scan *s, const struct live_span *p);
 /* Go to the next region, because the current region has returned all its rows. */
 void span_leave_region(const struct live_scan *s, struct live_span *p);
 
