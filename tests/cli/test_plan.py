@@ -36,10 +36,12 @@ def bench_of(folder, program, regions="{split: sampled, count: 10}", family="{co
 
 def keys_and_bytes(data):
     """Returns the row key of each event, and the event's size as one KeyValue."""
-    for event in csv.DictReader(io.StringIO(data.decode())):
-        i = u32(int(event["id"]))
-        key = salt(4, i) + i + reversed_millis(int(event["at"]) * 1000)
-        yield key, KV_FIXED + len(key) + len("f") + len("v") + len(event["value"])
+    events = csv.reader(io.StringIO(data.decode()))
+    assert next(events) == HEADER.decode().strip().split(",")
+    for number, at, value in events:
+        i = u32(int(number))
+        key = salt(4, i) + i + reversed_millis(int(at) * 1000)
+        yield key, KV_FIXED + len(key) + len("f") + len("v") + len(value)
 
 
 def true_sizes(table, data):
@@ -78,19 +80,19 @@ def test_small_inputs_are_planned_exactly(tmp_path, saltmill, data, wanted):
         check_promise(table, data, wanted, 1.10)
 
 
-@pytest.mark.parametrize("kind", ["zipf", "sequential"])
-def test_a_thousand_regions(tmp_path, saltmill, kind):
-    """With 1.2 million rows and 1,200 rows in a region, the sizes are within a tenth of the target."""
+@pytest.mark.parametrize("kind,regions", [("zipf", 1000), ("sequential", 250)])
+def test_many_regions(tmp_path, saltmill, kind, regions):
+    """With 1,200 rows in a region, the sizes are within a tenth of the target."""
     dice = random.Random(5)
-    n = 1_200_000
+    n = 1200 * regions
     ids = range(n)
     if kind == "zipf":
         ids = [int(2 ** (dice.random() * 20)) for _ in range(n)]
     lines = [b"%d,%d,%s\n" % (k, 1_500_000_000 + i, b"x" * (1 + k % 30)) for i, k in enumerate(ids)]
     data = HEADER + b"".join(lines)
-    bench = bench_of(tmp_path, saltmill, "{split: sampled, count: 1000}")
+    bench = bench_of(tmp_path, saltmill, f"{{split: sampled, count: {regions}}}")
     table = bench.table("-", data=data)
-    check_promise(table, data, 1000, 1.10)
+    check_promise(table, data, regions, 1.10)
 
 
 def test_few_regions_need_few_rows(tmp_path, saltmill):
