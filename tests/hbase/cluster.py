@@ -244,6 +244,9 @@ class Cluster:
             "hbase.store.delete.expired.storefile": "false",
             "hbase.normalizer.period": 2147483647,
             "hbase.balancer.period": 2147483647,  # it moved a region in HDFS's safe mode, and the server ended
+            # metrics that no test reads, and the records of finished procedures, cost a tenth of the master's time
+            "hbase.regionserver.metrics.period": 3600000,
+            "hbase.procedure.cleaner.interval": 3600000,
             "hbase.client.retries.number": 6,
             **self.settings,
         }
