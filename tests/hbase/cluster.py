@@ -255,6 +255,8 @@ class Cluster:
             for file in pathlib.Path(driver_classes(HERE / "Local.java")).iterdir():
                 shutil.copy(file, conf)  # `conf` is in the path of all programs that read it
         site(conf / "hbase-site.xml", settings)
+        # Hadoop adds up counters of each thread whenever it closes a local file
+        site(conf / "core-site.xml", {"fs.iostatistics.thread.level.enabled": "false"})
         (conf / "log4j2.properties").write_text(LOG4J)
         return conf
 
