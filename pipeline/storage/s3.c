@@ -84,7 +84,7 @@ static int explain(struct s3 *x, const char *path, struct s3_answer *a, struct e
 	const struct s3_request r = {.method = "GET", .path = path, .part = true, .len = 1};
 	int rc = s3_ask(x, &r, a, err);
 
-	return rc ? rc : s3_refused(x, path, "s3:GetObject", a, err);
+	return rc ? rc : s3_refused(x, path, READ_RIGHT, a, err);
 }
 
 static int stat_path(struct storage *s, const char *path, struct storage_info *out,
@@ -157,7 +157,7 @@ static int read_whole(struct storage *s, const char *path, size_t most, struct b
 		rc = error_set(err, RC_LIMIT, "%s%s: found more than %zu bytes", s->prefix, path,
 			       most);
 	else if (rc == RC_OK && a.status != 200)
-		rc = s3_refused(s->self, path, "s3:GetObject", &a, err);
+		rc = s3_refused(s->self, path, READ_RIGHT, &a, err);
 	if (rc == RC_OK)
 		buf_append(out, a.body.ptr, a.body.len);
 	s3_answer_release(&a);
@@ -177,7 +177,7 @@ static int read_part(struct storage *s, const char *path, uint64_t offset, void 
 	int rc = len ? s3_ask(s->self, &r, &a, err) : RC_OK;
 
 	if (rc == RC_OK && len && a.status != 206)
-		rc = s3_refused(s->self, path, "s3:GetObject", &a, err);
+		rc = s3_refused(s->self, path, READ_RIGHT, &a, err);
 	else if (rc == RC_OK && a.body.len != len)
 		rc = error_set(err, RC_DATA,
 			       "%s%s: found %zu bytes from byte %llu on, expected %zu", s->prefix,
@@ -243,7 +243,7 @@ static int pass(struct storage *s, const char *path, const struct storage_info *
 		else if (rc == RC_OK && s3_renew(x, &a))
 			continue;
 		else if (rc == RC_OK && !s3_passing(&a) && a.status != 206)
-			rc = s3_refused(x, path, "s3:GetObject", &a, err);
+			rc = s3_refused(x, path, READ_RIGHT, &a, err);
 		else if (rc == RC_OK && backoff_wait(n, until, err))
 			rc = s3_stopped(x) ? RC_STOPPED : s3_refused(x, path, "", &a, err);
 		if (rc == RC_OK)

@@ -108,6 +108,8 @@ double s3_until(const struct s3 *s);
  * RC_IO when the patience ends, and RC_STOPPED after a signal.
  */
 int s3_ask(struct s3 *s, const struct s3_request *r, struct s3_answer *a, struct error *err);
+/* Without s3:ListBucket, servers refuse the request for a missing object. */
+#define READ_RIGHT "s3:GetObject (or s3:ListBucket, if the object does not exist)"
 /* Set the error of a refused request, and return its code. `right` is such as "s3:GetObject". */
 int s3_refused(struct s3 *s, const char *path, const char *right, const struct s3_answer *a,
 	       struct error *err);

@@ -192,7 +192,7 @@ static int check_object(struct s3_upload *u, struct error *err)
 	int rc = s3_ask(u->s, &r, &a, err);
 
 	if (rc == RC_OK && a.status != 200)
-		rc = s3_refused(u->s, u->path, "s3:GetObject", &a, err);
+		rc = s3_refused(u->s, u->path, READ_RIGHT, &a, err);
 	bool same = a.bytes == u->bytes &&
 		    (u->opaque || !strchr(a.etag, '-') || agrees(&a, buf_bytes(&u->sums)));
 	if (rc == RC_OK && !same) {
