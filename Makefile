@@ -232,6 +232,13 @@ s3-root: deps
 	@$(SUB) all
 	@SALTMILL_S3_STEP=1 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_s3_root.py tests/secure/s3_root_secured.py
 
+## s3-store: run the tests of S3 with Ceph's object gateway, and kill loads into it
+s3-store: deps
+	@tests/deps.sh ceph
+	@$(SUB) all
+	@SALTMILL_S3=ceph $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/cli/test_s3_moto.py
+	@SALTMILL_S3=ceph $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/cli/kills_s3.py --moments 20 $(ARGS)
+
 ## bench: compare saltmill with other programs and with its limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench
@@ -315,6 +322,11 @@ kills-secured: deps
 name-service: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/secure/name_service.py $(ARGS)
+
+## strict-servers: use a secured HBase that allows only privacy, only TLS, or both with AES [ARGS="--only tls"]
+strict-servers: deps
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/secure/strict_servers.py $(ARGS)
 
 ## stream-logins: run `stream --apply`, and a long upload, while tickets and tokens end
 stream-logins: deps
@@ -475,4 +487,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: print this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: s3-root scan-metrics hfiles kills-s3 kills-rekey kills-secured name-service stream-logins lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: s3-root s3-store strict-servers scan-metrics hfiles kills-s3 kills-rekey kills-secured name-service stream-logins lib abi abi-write spark-versions predictions tables systems simulate simulate-bugs mutants house kills sniffers sets shapes questions properties spark-test spark-scale demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

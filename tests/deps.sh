@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh compile|demo|build|test|bench|sniffers|sets|aarch64 installs missing programs. If no program is missing, it is
+# deps.sh compile|demo|build|test|bench|sniffers|sets|ceph|aarch64 installs missing programs. If no program is missing, it is
 # quick and silent.
 #
 #   compile packages to compile
@@ -11,6 +11,7 @@
 #           peer and of Kafka, DuckDB and Spark in the Python environment
 #   sniffers DuckDB in the Python environment
 #   sets    the same, and into the cache folder: packages with the real files of tests/sets
+#   ceph    Ceph's monitor, OSD and object gateway
 #   aarch64 a cross compiler and an emulator, and into the cache folder: the libraries of the worker for that machine
 #
 # The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  It does not replace a program that somebody installed without apt.
@@ -392,12 +393,16 @@ sets)
 	duckdb
 	set_packages || say "no packages with data: their sets are skipped"
 	;;
+ceph)
+	# shellcheck disable=SC2046
+	install $(missing ceph=ceph-common ceph-mon=ceph-mon ceph-osd=ceph-osd radosgw=radosgw)
+	;;
 aarch64)
 	mkdir -p "$cache"
 	cross aarch64 arm64
 	;;
 *)
-	echo "usage: deps.sh compile|demo|build|test|bench|sniffers|sets|aarch64" >&2
+	echo "usage: deps.sh compile|demo|build|test|bench|sniffers|sets|ceph|aarch64" >&2
 	exit 2
 	;;
 esac

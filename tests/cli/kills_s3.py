@@ -2,7 +2,7 @@
 
 make kills-s3 [ARGS="--moments 100 --seed 1"]
 
-The server is moto (moto_s3.py). After each change, an observer looks: the load is invisible, or all its bytes are those of
+The server is moto (moto_s3.py), or with SALTMILL_S3=ceph, Ceph (ceph_s3.py). After each change, an observer looks: the load is invisible, or all its bytes are those of
 a load on this machine. After kill -9, the same holds for the commands. Then the load runs again, also with faults. It
 removes what is left and publishes, or reports that the load exists. test_s3_moto.py has a sample.
 """
@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 
-from moto_s3 import Moto
+from ceph_s3 import store
 from test_s3_output import LOAD, check_whole, load, manifest, new_bench, run
 
 FAULTS = ("503", "reset", "lost", "slow", "corrupt", "error200")
@@ -145,7 +145,7 @@ def main():
     o = options.parse_args()
     draw, left, bad, faults = random.Random(o.seed), collections.Counter(), 0, collections.Counter()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="saltmill-kills-s3-") as folder, Moto() as s3:
+    with tempfile.TemporaryDirectory(prefix="saltmill-kills-s3-") as folder, store() as s3:
         saltmill = pathlib.Path(o.saltmill).resolve()
         bench = new_bench(saltmill, pathlib.Path(folder))
         for i in range(o.moments):

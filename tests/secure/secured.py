@@ -109,7 +109,7 @@ class SecuredHdfs(Hdfs):
 
 
 class SecuredHBase(Cluster):
-    def __init__(self, folder, kdc, hdfs, tls):
+    def __init__(self, folder, kdc, hdfs, tls, more=()):
         hbase = f"hbase/localhost@{REALM}"
         super().__init__(folder, hdfs.fs, jvm=kerberos(kdc), settings={
             "hbase.security.authentication": "kerberos",
@@ -122,6 +122,8 @@ class SecuredHBase(Cluster):
             "hbase.coprocessor.region.classes": f"org.apache.hadoop.hbase.security.token.TokenProvider,{ACCESS},{VISIBILITY}",
             "hbase.coprocessor.master.classes": f"{ACCESS},{VISIBILITY}",
             "hbase.coprocessor.regionserver.classes": ACCESS,
+            # clients may negotiate AES, and need not
+            "hbase.rpc.crypto.encryption.aes.enabled": "true",
             # one port for clients with TLS, which need a certificate, and without TLS
             "hbase.server.netty.tls.enabled": "true",
             "hbase.server.netty.tls.supportplaintext": "true",
@@ -130,7 +132,7 @@ class SecuredHBase(Cluster):
             "hbase.rpc.tls.keystore.type": "pkcs12",
             "hbase.rpc.tls.keystore.password": "secret",
             "hbase.rpc.tls.truststore.location": tls.ca,
-            "hbase.rpc.tls.truststore.type": "pem"})
+            "hbase.rpc.tls.truststore.type": "pem", **dict(more)})
         self.kdc, self.hdfs, self.tls = kdc, hdfs, tls
 
     def _configure(self):
