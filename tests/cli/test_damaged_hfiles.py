@@ -108,6 +108,20 @@ def test_each_byte_of_the_trailer(whole, tmp_path, name):
         assert loads.run("verify", path).returncode == 1, path.name
 
 
+def test_another_last_key(whole, tmp_path):
+    """The file info has the last key with another timestamp, and correct checksums."""
+    parts = blocks(whole["g"])
+    (info,) = [i for i, (_, b) in enumerate(parts) if b[:8] == b"FILEINF2"]
+    block = bytearray(parts[info][1])
+    at = block.index(b"hfile.LASTKEY") + len(b"hfile.LASTKEY") + 2  # after the tag and the length of one byte
+    block[at + block[at - 1] - 2] ^= 1
+    parts[info] = (0, summed(bytes(block)))
+    path = tmp_path / "last"
+    path.write_bytes(joined(parts, whole["g"][-TRAILER:]))
+    done = loads.run("verify", path)
+    assert done.returncode == 1 and "hfile.LASTKEY: found another key, expected the last cell's" in done.stdout + done.stderr
+
+
 def test_exchanged_blocks(whole, tmp_path):
     """Two data blocks change places. First only the blocks move. Then the test corrects links, index and byte order, too."""
     name = "long"

@@ -645,6 +645,20 @@ def test_filters_of_cells(tmp_path, saltmill, where, op, value):
         assert f"toBytesBinary('{value}'))" in found["shell_filter"] and found["filter_exact"]
 
 
+def test_no_filter_after_a_part_without_width(tmp_path, saltmill):
+    """A row filter compares bytes at one offset, so the parts before it must have a fixed width."""
+    job = ("source: {csv: {files: [a.csv], header: true}}\nfields: {id: u32, t: text}\n"
+           "tables:\n  - name: t\n    rowkey: [{field: t, as: text, %s}, {field: id, as: u32}]\n    timestamp: 5\n"
+           "    families: {f: {}}\n    cells: [{family: f, qualifier: q, value: id}]\n    regions: {split: none}\n")
+    for end, offset in [("width: 6", 6), ("terminator: '|'", None)]:
+        (tmp_path / "job.yaml").write_text((job % end).replace("value: id", "value: {const: x}"))
+        found = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", "id = 5", "--json").stdout)
+        if offset is None:
+            assert "RowFilter" not in found.get("shell_filter", "")
+        else:
+            assert rf"BinaryComponentComparator.new(org.apache.hadoop.hbase.util.Bytes.toBytesBinary('\x00\x00\x00\x05'), {offset})" in found["shell_filter"]
+
+
 def test_another_table(saltmill):
     def ask(table, where):
         r = subprocess.run([saltmill, "key", "ranges", "conf/files.yaml", "--table", table, "--where", where, "--json"],
