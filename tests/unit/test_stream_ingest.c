@@ -1,6 +1,6 @@
 /*
  * test_stream_ingest.c - tests that loads of a topic with a state folder contain each offset
- * exactly once
+ * exactly once, and that partitions take turns
  *
  * The test runs on librdkafka's mock cluster. It computes the expected rows from the messages that
  * it produced.
@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 #include <malloc.h>
+#include <signal.h>
 
 #include "stream.h"
 #include "tests/unit/kafka_rig.h"
@@ -507,6 +508,60 @@ static void test_rebuild_from_no_topic(void **state)
 	job_release(&job);
 }
 
+struct turns {
+	unsigned loads[PARTITIONS], n;
+};
+
+static void take_turn(void *ctx, const char *name, const char *out, const struct load_result *r)
+{
+	struct turns *t = ctx;
+
+	(void)out;
+	assert_int_equal(r->manifest.read, 10);
+	t->loads[strtoul(name + 1, NULL, 10)]++; /* p00002/00000001 */
+	if (++t->n == 2 * PARTITIONS)
+		stop_flag = SIGTERM;
+}
+
+/* Several loads of each partition are due. The partitions take turns, so none waits for the last load
+ * of another. */
+static void test_turns(void **state)
+{
+	struct cluster *c = *state;
+	struct job job;
+	struct turns turns = {0};
+	struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct stream_gauges gauges = {.by_topic = &lags};
+	struct progress progress = {.phase = NULL};
+	const struct load_options load = {.common = &rig_options, .input = &rig_input};
+	char *folder = mem_strdup(path_of("shared"));
+	const struct stream_options opt = {.load = &load,
+					   .state_dir = folder,
+					   .listener = {remember, c},
+					   .gauges = &gauges,
+					   .published = take_turn,
+					   .ctx = &turns};
+	struct error err;
+
+	char *yaml =
+		mem_format(TOPIC_HEAD "%s    regions: {split: uniform, count: 2}\n",
+			   c->job.kafka.brokers,
+			   "topic: events, share: true, group: g, roll: {rows: 10}", JOB_TABLE);
+	open_job(&job, yaml, NULL);
+	mem_free(yaml);
+	for (int p = 0; p < PARTITIONS; p++)
+		produce_some(c, p, 0, 40);
+	stop_flag = 0;
+	if (stream_run(&job, &opt, &progress, &err) != RC_STOPPED)
+		fail_msg("%s; said %s", err.msg, c->said);
+	stop_flag = 0;
+	for (int p = 0; p < PARTITIONS; p++)
+		assert_int_equal(turns.loads[p], 2);
+	topic_lags_release(&lags);
+	mem_free(folder);
+	job_release(&job);
+}
+
 #define ON_TOPIC(f) cmocka_unit_test_setup_teardown(f, make, drop)
 
 int main(void)
@@ -523,6 +578,7 @@ int main(void)
 		ON_TOPIC(test_later_topics_are_claimed),
 		ON_TOPIC(test_topics_that_go),
 		ON_TOPIC(test_rebuild_from_no_topic),
+		ON_TOPIC(test_turns),
 	};
 
 	return RUN_ON_MOCK(tests);
