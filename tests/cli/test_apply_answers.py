@@ -173,6 +173,15 @@ def test_another_user_alters_the_table_first(saltmill, load, cluster):  # noqa: 
     assert done.returncode == 0 and server.loaded() == hfiles(load), done.stderr
 
 
+def test_another_table_is_refused(saltmill, load, cluster):  # noqa: F811
+    server = cluster()
+    server.before = [{**ATTRIBUTES, "VERSIONS": "3"}] * 9
+    done = apply(saltmill, load, server)
+    assert done.returncode == 2 and "table t differs from what the load wants: " in done.stderr, done.stderr
+    assert server.calls == 0 and server.hdfs.files("/up") == {}
+    assert apply(saltmill, load, server, "--dry-run").returncode == 0
+
+
 def test_a_finished_load_waits_for_no_window(saltmill, load, cluster):  # noqa: F811
     server = cluster()
     assert apply(saltmill, load, server).returncode == 0
