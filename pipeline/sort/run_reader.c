@@ -48,7 +48,6 @@ void reader_start(struct run_reader *rd, const struct run *r)
 	rd->run = r;
 	rd->next = rd->end = NULL;
 	rd->turn = 0;
-	rd->last_bytes = 0;
 	rd->nstrings = strings_kept(string_max);
 	rd->string_cap = string_max + SLACK_BYTES;
 	if (bytes <= rd->strings_bytes)
