@@ -62,13 +62,10 @@ void hfile_scratch_free(struct hfile_scratch *s); /* NULL is fine */
 struct hfile_options {
 	struct bytes family; /* family of the file; empty means the first cell's family */
 	enum codec codec;
-	int level; /* compression level; 0 means ZSTD 3, GZ 6 */
+	int level; /* compression level; 0 means ZSTD 3, GZ 6; ZSTD: LEVEL_HUFFMAN or above */
 	/* ZSTD: log2 of the hash table's entries; 0 means that the level decides */
 	uint32_t hash_log;
-	/*
-	 * ZSTD: shortest match of our own match finder, 4 to 8; 0 means that zstd finds matches, and
-	 * MATCH_NONE that frames have none
-	 */
+	/* ZSTD: shortest match of our own match finder, 4 to 8; 0 means that zstd finds matches */
 	uint32_t min_match;
 	enum zstd_framing framing;
 	enum block_encoding encoding;

@@ -198,7 +198,8 @@ struct manifest_region {
 /* Compression settings found by `level: auto`, and the sizes of the sample. */
 struct manifest_tuning {
 	const char *family, *aim;
-	size_t level, hash_log; /* hash_log 0 means that the level decides */
+	int64_t level;
+	size_t hash_log; /* 0 means that the level decides */
 	/* shortest match of our match finder; 0 means that zstd finds matches */
 	size_t min_match;
 	const char *encoding; /* NULL means that the job gives the encoding */

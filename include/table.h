@@ -51,7 +51,7 @@ enum block_encoding {
 
 #define TTL_FOREVER   2147483647
 #define LEVEL_DEFAULT 0
-#define MATCH_NONE    255 /* a shortest match that no block has, so its frame has only Huffman codes */
+#define LEVEL_HUFFMAN (-131072) /* the lowest level of ZSTD: Huffman codes without matches */
 
 /*
  * An attribute that only the create-table script needs. `key` is HBase's name, such as

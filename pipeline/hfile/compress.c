@@ -14,6 +14,7 @@
 #include <libdeflate.h>
 #include <lz4.h>
 #include <snappy-c.h>
+#define ZSTD_STATIC_LINKING_ONLY /* the choice of Huffman codes is an experimental part of libzstd */
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -43,6 +44,9 @@ static int setup_zstd(struct hcodec *h, int level, struct error *err)
 		return error_set(err, RC_CONFIG,
 				 "found level %d, expected a level of ZSTD, at most %d", level,
 				 ZSTD_maxCLevel());
+	/* libzstd itself leaves out Huffman codes below level 0 */
+	ZSTD_CCtx_setParameter(h->zstd, ZSTD_c_literalCompressionMode,
+			       level < 0 ? ZSTD_ps_enable : ZSTD_ps_auto);
 	return 0;
 }
 
@@ -61,10 +65,7 @@ int hfile_codec_tune(struct hcodec *h, uint32_t hash_log, struct error *err)
 int hfile_codec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes, struct error *err)
 {
 	h->min_match = 0;
-	if (h->codec != CODEC_ZSTD)
-		return 0;
-	hfile_sequences_skip(h->zstd, min_match == MATCH_NONE);
-	if (min_match == 0 || min_match == MATCH_NONE)
+	if (h->codec != CODEC_ZSTD || min_match == 0)
 		return 0;
 	if (min_match < SEQUENCE_MIN || min_match > SEQUENCE_MAX)
 		return error_set(err, RC_CONFIG, "expected matches of %d to %d bytes, found %u",

@@ -24,9 +24,8 @@ struct hcodec {
 	enum codec codec;
 	enum zstd_framing framing; /* reader: framing of the last block */
 	int gz_level;
-	/* shortest match of ready-made sequences; 0 means not used; never MATCH_NONE */
-	unsigned min_match;
-	size_t tail_bytes;		   /* bytes after each cell */
+	unsigned min_match; /* shortest match of ready-made sequences; 0 means not used */
+	size_t tail_bytes;  /* bytes after each cell */
 	const struct hfile_extras *extras; /* dictionaries of the reader, or NULL */
 	uint32_t dictionary;		   /* id of the dictionary that the last get lacked, or 0 */
 	bool read_all;			   /* check each frame of sequences, not one in READ_BACK */
@@ -48,8 +47,7 @@ int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_f
 int hfile_codec_tune(struct hcodec *h, uint32_t hash_log, struct error *err);
 /*
  * Let hfile_codec_compress_cells use sequences with matches of at least `min_match` bytes
- * (sequences.h), after hfile_codec_setup for ZSTD. With MATCH_NONE, all compressed frames have
- * Huffman codes and no matches. Returns RC_CONFIG if `min_match` is invalid.
+ * (sequences.h), after hfile_codec_setup for ZSTD. Returns RC_CONFIG if `min_match` is invalid.
  */
 int hfile_codec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes,
 			 struct error *err);

@@ -449,21 +449,6 @@ void hfile_sequences_setup(void *zstd)
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable);
 }
 
-/*
- * Make libzstd skip all positions after the first, so that it finds no matches. Its smallest hash
- * table is quickly emptied. Without matches, libzstd would also leave out Huffman codes.
- */
-void hfile_sequences_skip(void *zstd, bool skip)
-{
-	/* The values are in range, so the calls cannot fail. */
-	ZSTD_CCtx_setParameter(zstd, ZSTD_c_targetLength, skip ? ZSTD_TARGETLENGTH_MAX : 0);
-	ZSTD_CCtx_setParameter(zstd, ZSTD_c_strategy, skip ? ZSTD_fast : 0);
-	ZSTD_CCtx_setParameter(zstd, ZSTD_c_literalCompressionMode,
-			       skip ? ZSTD_ps_enable : ZSTD_ps_auto);
-	if (skip)
-		ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, ZSTD_HASHLOG_MIN);
-}
-
 static bool make_room(struct sequencer *s, size_t plain_bytes)
 {
 	/*

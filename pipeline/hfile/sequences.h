@@ -31,8 +31,6 @@ struct sequencer {
 
 /* Prepare a compression context of libzstd. Other settings of the context do not change. */
 void hfile_sequences_setup(void *zstd);
-/* Let libzstd make frames without matches, or make usual frames again. */
-void hfile_sequences_skip(void *zstd, bool skip);
 /*
  * Compress the cells of a block to at most `room` bytes, with matches of at least `min_match`
  * bytes. `tail_bytes` bytes follow each cell. Returns 0 if the bytes are not whole cells, a cell

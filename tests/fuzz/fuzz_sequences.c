@@ -19,11 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	uint8_t *cells = mem_alloc(size - 1), *back = mem_alloc(size - 1);
 	memcpy(cells, data + 1, size - 1);
-	unsigned min_match = SEQUENCE_MIN + data[0] % (SEQUENCE_MAX - SEQUENCE_MIN + 2);
-	if (min_match > SEQUENCE_MAX)
-		min_match = MATCH_NONE;
-	if (hfile_codec_setup(&h, CODEC_ZSTD, 2, ZSTD_FRAMING_HBASE, &err) ||
-	    hfile_codec_sequence(&h, min_match, data[0] >> 6, &err) ||
+	unsigned min_match = SEQUENCE_MIN + data[0] % (SEQUENCE_MAX - SEQUENCE_MIN + 1);
+	int level = data[0] >> 6 == 3 ? LEVEL_HUFFMAN : 2;
+	if (hfile_codec_setup(&h, CODEC_ZSTD, level, ZSTD_FRAMING_HBASE, &err) ||
+	    hfile_codec_sequence(&h, level < 0 ? 0 : min_match, data[0] >> 6, &err) ||
 	    hfile_codec_compress_cells(&h, bytes_of(cells, size - 1), &out, &err) ||
 	    hfile_codec_decompress(&h, CODEC_ZSTD, buf_bytes(&out), back, size - 1, &err) ||
 	    memcmp(back, cells, size - 1) != 0) {

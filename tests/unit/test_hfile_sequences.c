@@ -437,28 +437,32 @@ static unsigned blocks_without_sequences(struct bytes frame)
 	return n;
 }
 
+static void compress(struct hcodec *h, int level, struct bytes in, struct buf *out)
+{
+	struct error err;
+
+	out->len = 0;
+	assert_int_equal(hfile_codec_setup(h, CODEC_ZSTD, level, ZSTD_FRAMING_HADOOP, &err), 0);
+	assert_int_equal(hfile_codec_compress(h, in, out, &err), 0);
+}
+
 /* Each zstd block has Huffman codes only. Afterwards, the same context finds matches again. */
 static void without_matches(void **state)
 {
 	static const uint32_t sizes[] = {1, 5, 300, 16384, 65536, 131072, 131073, 218422, 500000};
-	struct hcodec used = {0}, fresh = {0};
-	struct error err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		struct buf out = {0}, again = {0}, usual = {0};
+		struct hcodec used = {0}, fresh = {0};
+		struct buf out = {0}, usual = {0};
 		uint8_t *bytes = mem_alloc(sizes[i]), *back = mem_alloc(sizes[i]);
+		struct bytes in = bytes_of(bytes, sizes[i]);
 
 		for (uint32_t k = 0; k < sizes[i]; k++)
 			bytes[k] = (uint8_t)('a' + any(8));
 		for (uint32_t k = 64; k + 64 < sizes[i]; k += 128)
 			memcpy(bytes + k, bytes, 64); /* matches at any distance */
-		assert_int_equal(hfile_codec_setup(&used, CODEC_ZSTD, 1, ZSTD_FRAMING_HADOOP, &err),
-				 0);
-		assert_int_equal(hfile_codec_sequence(&used, MATCH_NONE, 0, &err), 0);
-		assert_int_equal(hfile_codec_compress_cells(&used, bytes_of(bytes, sizes[i]), &out,
-							    &err),
-				 0);
+		compress(&used, LEVEL_HUFFMAN, in, &out);
 		unsigned blocks = blocks_without_sequences(buf_bytes(&out));
 		if (sizes[i] > 1000) {
 			assert_int_equal(blocks, (sizes[i] + (128u << 10) - 2) / (128u << 10));
@@ -467,28 +471,17 @@ static void without_matches(void **state)
 		}
 		assert_int_equal(ZSTD_decompress(back, sizes[i], out.ptr, out.len), sizes[i]);
 		assert_memory_equal(back, bytes, sizes[i]);
-		assert_int_equal(hfile_codec_setup(&used, CODEC_ZSTD, 1, ZSTD_FRAMING_HADOOP, &err),
-				 0);
-		assert_int_equal(hfile_codec_sequence(&used, 0, 0, &err), 0);
-		assert_int_equal(hfile_codec_compress_cells(&used, bytes_of(bytes, sizes[i]),
-							    &again, &err),
-				 0);
-		assert_int_equal(hfile_codec_setup(&fresh, CODEC_ZSTD, 1, ZSTD_FRAMING_HADOOP,
-						   &err),
-				 0);
-		assert_int_equal(hfile_codec_compress(&fresh, bytes_of(bytes, sizes[i]), &usual,
-						      &err),
-				 0);
-		assert_int_equal(again.len, usual.len);
-		assert_memory_equal(again.ptr, usual.ptr, usual.len);
+		compress(&used, 1, in, &out);
+		compress(&fresh, 1, in, &usual);
+		assert_int_equal(out.len, usual.len);
+		assert_memory_equal(out.ptr, usual.ptr, usual.len);
+		hfile_codec_release(&used);
 		hfile_codec_release(&fresh);
 		buf_release(&out);
-		buf_release(&again);
 		buf_release(&usual);
 		mem_free(bytes);
 		mem_free(back);
 	}
-	hfile_codec_release(&used);
 }
 
 static void refused(void **state)

@@ -214,8 +214,8 @@ static int take_tuning(struct unread *r, struct table_sample *s, bool rows, stru
 	for (size_t i = 0; i < n; i++) {
 		struct hfile_tuning t = take_settings(r);
 
-		if (r->cut || t.level > 22 || t.hash_log > 30 || t.min_match > MATCH_NONE ||
-		    !encoding_named(encoding_name(t.encoding), &t.encoding) ||
+		if (r->cut || t.level > 22 || t.level < LEVEL_HUFFMAN || t.hash_log > 30 ||
+		    t.min_match > 8 || !encoding_named(encoding_name(t.encoding), &t.encoding) ||
 		    t.block_bytes > BLOCK_MOST)
 			return damaged(path, err);
 		if (!s->tuned)

@@ -77,12 +77,10 @@ static void put_extremes(struct buf *out, const struct manifest_table *t)
 
 static void put_tuning(struct buf *out, const struct manifest_tuning *t)
 {
-	buf_printf(out, "  family %s: ZSTD level %zu", t->family, t->level);
+	buf_printf(out, "  family %s: ZSTD level %lld", t->family, (long long)t->level);
 	if (t->hash_log)
 		buf_printf(out, ", hash log %zu", t->hash_log);
-	if (t->min_match == MATCH_NONE)
-		buf_printf(out, ", Huffman codes only");
-	else if (t->min_match)
+	if (t->min_match)
 		buf_printf(out, ", ready-made sequences from %zu bytes", t->min_match);
 	if (t->encoding)
 		buf_printf(out, ", %s", t->encoding);

@@ -44,8 +44,8 @@ static int take_tuning(struct kept_plan *k, struct kept_table *t, const struct s
 		while (f < schema->nfamilies && strcmp(schema->families[f].name, from->family) != 0)
 			f++;
 		enum block_encoding encoding = ENCODING_NONE;
-		if (f == schema->nfamilies || from->level > 22 || from->hash_log > 30 ||
-		    from->min_match > MATCH_NONE || from->block_bytes > BLOCK_MOST ||
+		if (f == schema->nfamilies || from->level > 22 || from->level < LEVEL_HUFFMAN ||
+		    from->hash_log > 30 || from->min_match > 8 || from->block_bytes > BLOCK_MOST ||
 		    (from->encoding && !encoding_named(from->encoding, &encoding)))
 			return error_set(
 				err, RC_DATA,

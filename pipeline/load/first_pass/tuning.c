@@ -116,7 +116,7 @@ size_t tuning_describe(const struct table *schema, const struct hfile_tuning *tu
 			(*out)[n++] = (struct manifest_tuning){
 				.family = arena_strdup(a, schema->families[i].name),
 				.aim = aim_name(schema->families[i].aim),
-				.level = (size_t)found->level,
+				.level = found->level,
 				.hash_log = found->hash_log,
 				.min_match = found->min_match,
 				.encoding = found->chosen ? encoding_name(found->encoding) : NULL,
