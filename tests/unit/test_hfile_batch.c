@@ -28,7 +28,7 @@ static void write_file(const char *path, size_t qualifier_bytes)
 
 	assert_int_equal(hfile_writer_new(&w, path, &opt, &err), 0);
 	for (size_t i = 0; i < CELLS; i++) {
-		const struct cell c = {.row = bytes_of("abcd" + i, 1),
+		const struct cell c = {.row = bytes_of(&"abcd"[i], 1),
 				       .family = bytes_str("f"),
 				       .qualifier = bytes_of(qualifier, qualifier_bytes),
 				       .ts = 5,
