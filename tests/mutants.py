@@ -101,6 +101,8 @@ KNOWN = {
     ("pipeline/sort/prefix.c", "if (secondary_bytes > 0)", "> -> >="): "appends nothing",
     ("pipeline/sort/rank.c", "return x.i == y.i && x.j == y.j && x.j - x.i <= NEAR(q->s->nruns);", "== -> !="):
         "other tasks with the same results",
+    ("pipeline/hfile/diff_cells.c", "if (c->ts < 0 || (c->type != CELL_PUT && !cell_type_known(c->type)))", "0 -> 1"):
+        "the general path reads the cell",
     ("pipeline/hfile/ring.c", "if (!wait && !helpers_done(w->opt.helpers, &r->first->task))", "! -> nothing"):
         "waits for other blocks, and writes them in the same order",
     ("pipeline/sort/rank.c", "(n + 1) * sizeof(size_t);", "1 -> 2"): "the budget counts eight bytes more",
