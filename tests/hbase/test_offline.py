@@ -286,6 +286,29 @@ def test_rekey_of_a_live_table(hbase, saltmill, table):
     drop(hbase, folder, new)
 
 
+def test_rekey_by_a_column(hbase, saltmill, tmp_path):
+    """The key takes the value of a column, so sums of the cells prove nothing. The comparison then finds a foreign cell."""
+    job = ("source: {csv: {files: [in.csv]}}\nfields: {id: {type: text}, kind: {type: text}}\ntables:\n  - name: %s\n"
+           "    rowkey: [%s]\n    timestamp: 1700000000000\n    families: {f: {versions: 1}}\n"
+           "    cells: [{family: f, qualifier: kind, value: kind}]\n    regions: {split: none}\n")
+    (tmp_path / "old.yaml").write_text(job % ("kinds", "{field: id, width: 2}"))
+    (tmp_path / "new.yaml").write_text(job % ("kinds_new", "{field: kind, terminator: '|'}, {field: id, width: 2}"))
+    (tmp_path / "in.csv").write_text("id,kind\n" + "".join(f"{i},{'red' if i % 3 else 'blue'}\n" for i in range(10, 60)))
+    for args in (["load", tmp_path / "old.yaml", tmp_path / "in.csv", "-o", tmp_path / "out", "--quiet"],
+                 ["apply", tmp_path / "out", "--hbase", hbase.master, "--create", "--quiet"]):
+        done = subprocess.run([saltmill, *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+    args = [tmp_path / "old.yaml", tmp_path / "new.yaml", "--hbase", hbase.master, "-o", tmp_path / "move"]
+    move(saltmill, 0, *args, "--round", "1h")
+    hbase.call("mutate", table="kinds_new", mutations=[["Put", b"green|77".hex(), "f", b"kind".hex(), 1_700_000_000_000, b"green".hex()]])
+    assert "found 0 missing cells, 1 extra ones and 0 with other values" in move(saltmill, 1, *args, "--finish").stderr
+    assert json.loads(move(saltmill, 0, *args, "--finish", "--repair", "--json").stdout)["proved"] == 50
+    want = {b"%s|%d" % (b"red" if i % 3 else b"blue", i) for i in range(10, 60)}
+    assert {bytes.fromhex(row) for row, _ in by_hbase(hbase, "kinds_new")} == want
+    for name in ("kinds", "kinds_new"):
+        drop(hbase, tmp_path, name)
+
+
 def test_merge_and_minor_compaction(hbase, saltmill, table):
     """A merged region has references to whole files. Files that a compaction replaced stay in the folder for minutes."""
     table.shell(f"merge_pairs '{table.name}'")
