@@ -22,7 +22,7 @@ JAVA_ROUNDS = 5
 
 
 class Hbase:
-    """Returns StoreScan.java, compiled."""
+    """Returns StoreScan.java and StoreGet.java, compiled."""
 
     def __init__(self, bench):
         self.work = bench.folder / "java-scan"
@@ -35,13 +35,21 @@ class Hbase:
             "<value>org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec</value></property></configuration>\n")
         (self.work / "log4j.properties").write_text("log4j.rootLogger=ERROR\n")
         subprocess.run(["javac", "-nowarn", "-cp", f"{self.lib}/*", "-d", self.work,
-                        rig.HERE / "StoreScan.java"], check=True)
+                        rig.HERE / "StoreScan.java", rig.HERE / "StoreGet.java"], check=True)
+
+    def _rounds(self, name, *arguments):
+        r = run(["java", "-Xmx1g", "-XX:+UseSerialGC", "-cp", f"{self.work}:{self.lib}/*",
+                 f"org.apache.hadoop.hbase.regionserver.{name}", *arguments])
+        return [json.loads(line) for line in r.out.splitlines()]
 
     def __call__(self, files):
-        r = run(["java", "-Xmx1g", "-XX:+UseSerialGC", "-cp", f"{self.work}:{self.lib}/*",
-                 "org.apache.hadoop.hbase.regionserver.StoreScan", JAVA_ROUNDS, "f", 1, FOREVER, *files])
-        rounds = [json.loads(line) for line in r.out.splitlines()]
+        rounds = self._rounds("StoreScan", JAVA_ROUNDS, "f", 1, FOREVER, *files)
         return rounds[0]["rows"], rounds[0]["cells"], min(x["cpu"] for x in rounds[2:])
+
+    def gets(self, files):
+        """Returns gets, cells and the microseconds of a get from the block cache. The files are of one family."""
+        rounds = self._rounds("StoreGet", 2 * JAVA_ROUNDS, files[0].parent.name, *files)
+        return rounds[0]["gets"], rounds[0]["cells"], min(x["us"] for x in rounds[2:])
 
 
 def scan(bench, job, *options):
