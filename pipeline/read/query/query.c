@@ -352,9 +352,9 @@ int query_next(struct query_scan *s, struct cell *out, struct error *err)
 	for (;;) {
 		int rc = 0;
 
-		if (s->quick.end) {
+		if (s->quick.open) {
 			rc = quick_next(s, out, err);
-			if (rc != RC_END || s->quick.end)
+			if (rc != RC_END || s->quick.open)
 				return rc;
 			rc = 0;
 		}
@@ -383,7 +383,7 @@ int query_count(struct query_scan *s, uint64_t *rows, uint64_t *cells, struct er
 
 	*rows = *cells = 0;
 	while (rc == RC_OK) {
-		if (s->quick.end && s->q.limit == 0)
+		if (s->quick.open && s->q.limit == 0)
 			quick_count(s, rows, cells);
 		rc = query_next(s, &c, err);
 		*cells += rc == RC_OK;

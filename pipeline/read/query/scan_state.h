@@ -28,14 +28,25 @@ struct merged {
 	struct heap heap; /* heap of buckets */
 };
 
-/* The quick path for rows that are in only one file and have no delete markers (undisturbed.c). */
+#define QUICK_LANES 4 /* a table seldom has more families */
+
+/*
+ * The quick path for rows whose families are each in only one file and have no delete markers
+ * (undisturbed.c). A lane has whole rows of a family.
+ */
 struct scan_quick {
-	struct family_scan *family; /* NULL if the query does not allow the quick path */
-	const struct cell *cell, *end, *begin;
-	const uint8_t *step; /* the step that leads to `cell` */
-	uint32_t count, most;
-	int64_t oldest, last_ts;
-	bool row_pending;
+	struct quick_lane {
+		struct family_scan *family;
+		const struct cell *cell, *end, *begin; /* NULL if the family has no more cells */
+		const uint8_t *step;		       /* the step that leads to `cell` */
+		uint32_t count, most;
+		int64_t oldest, last_ts;
+		bool in_row; /* `cell` is in the current row */
+	} lanes[QUICK_LANES];
+	size_t nlanes;	  /* 0 if the query does not allow the quick path */
+	size_t lane;	  /* the lane of the next cell; nlanes if the row has ended */
+	bool open;	  /* true after quick_enter */
+	bool row_pending; /* no cell of the row was returned */
 };
 
 struct query_scan {
