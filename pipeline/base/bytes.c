@@ -82,16 +82,19 @@ void buf_digits(struct buf *b, uint64_t v)
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;
+	char *at = (char *)buf_reserve(b, 1); /* most texts fit into the room that is left */
+	size_t room = b->cap - b->len;
 	va_start(ap, fmt);
-	char probe[1];
-	int n = vsnprintf(probe, sizeof probe, fmt, ap);
+	int n = vsnprintf(at, room, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		return;
-	uint8_t *at = buf_reserve(b, (size_t)n + 1);
-	va_start(ap, fmt);
-	vsnprintf((char *)at, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	if ((size_t)n >= room) {
+		at = (char *)buf_reserve(b, (size_t)n + 1);
+		va_start(ap, fmt);
+		vsnprintf(at, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	b->len += (size_t)n;
 }
 

@@ -52,9 +52,13 @@ static bool is_plain(uint8_t c)
 static void put_escape(struct buf *b, uint8_t c)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	const uint8_t escape[4] = {'\\', 'x', (uint8_t)digits[c >> 4], (uint8_t)digits[c & 15]};
+	uint8_t *to = buf_reserve(b, 4);
 
-	buf_append(b, escape, sizeof escape);
+	to[0] = '\\';
+	to[1] = 'x';
+	to[2] = (uint8_t)digits[c >> 4];
+	to[3] = (uint8_t)digits[c & 15];
+	b->len += 4;
 }
 
 void bytes_escape(struct buf *b, struct bytes v)

@@ -125,7 +125,8 @@ static void put_padded(struct buf *out, size_t from, int *width)
 	int n = (int)(out->len - from);
 
 	*width = n > *width ? n : *width;
-	buf_printf(out, "%*s", *width - n, "");
+	for (; n < *width; n++)
+		buf_put(out, ' ');
 }
 
 void inspect_cell_text(struct buf *out, const struct cell *c, int widths[2])
