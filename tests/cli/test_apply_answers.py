@@ -23,9 +23,11 @@ ATTRIBUTES = {"VERSIONS": "1", "BLOOMFILTER": "ROW", "COMPRESSION": "NONE", "DAT
 class LoadingHBase(FakeHBase):
     """Answers each bulk load with the next of `answers`, and with "take" after the last."""
 
+    before = None  # attributes of the family in the first answers
+
     def __init__(self, place, answers):
         super().__init__("t", ["f"], [], [], random.Random(1))
-        self.hdfs, self.answers, self.calls, self.before = place, list(answers), 0, []
+        self.hdfs, self.answers, self.calls = place, list(answers), 0
         tree = place.tree
         for folder in ("/up", "/hbase", "/hbase/staging", "/hbase/data", "/hbase/data/default", "/hbase/data/default/t",
                        self.folder().rsplit("/", 1)[0], self.folder()):
