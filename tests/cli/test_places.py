@@ -184,9 +184,9 @@ def test_stopped_by_a_signal(bench, place):
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_while_it_writes(bench, place, sig):
-    """The next run finds no leftovers."""
-    p = started(bench, place.url("/x/fault-slow-1"))
-    wait_until(lambda: len(place.tree.children("/x/fault-slow-1" + PARTIAL)) > 1)
+    """The next run finds no leftovers. Each file takes 1.8 s, so the signal comes before the last one."""
+    p = started(bench, place.url("/x/fault-slow-100"))
+    wait_until(lambda: len(place.tree.children("/x/fault-slow-100" + PARTIAL)) > 1, p)
     p.send_signal(sig)
     _, err = p.communicate(timeout=20)
     assert p.returncode == 128 + sig, err
