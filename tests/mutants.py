@@ -78,8 +78,8 @@ KNOWN = {
     ("pipeline/sort/rank.c", "size_t chunk = far ? 1 : 1 + (q->ntargets - 1) / (8 * (size_t)threads);", "1 -> 2"):
         "other tasks with the same results",
     ("pipeline/sort/rank.c", "rc = n % STOP_CHECK_RECORDS == 0 ? stop_check(err) : RC_OK;", "0 -> 1"): "looks for a signal at another record",
-    ("pipeline/deliver/apply/live_table.c", "unsigned attempt = 0;", "0 -> 1"): "the first retry waits longer",
-    ("pipeline/deliver/apply/live_cells.c", "unsigned attempt = 0;", "0 -> 1"): "the first retry waits longer",
+    ("pipeline/deliver/apply/live_table.c", "struct hbase_attempts attempt = {0};", "0 -> 1"): "the first retry waits longer",
+    ("pipeline/deliver/apply/live_cells.c", "struct hbase_attempts attempt = {0};", "0 -> 1"): "the first retry waits longer",
     ("pipeline/stream/loads/partitions.c",
      "struct share s = {.job = job, .opt = opt, .progress = progress, .last = -1};", "1 -> 2"): "no partition has a negative number",
     ("pipeline/stream/loads/partitions.c", "if (p->delay_ms > TRY_AGAIN_MS && clock_ms() >= p->say_ms) {", ">= -> >"):
