@@ -277,9 +277,6 @@ static bool wait_for(struct kdc_query *q, struct error *err)
 	int64_t until = clock_ms() + kdc_ms;
 	bool stopped = false;
 
-	error_set(err, RC_IO, "the KDC has not answered within %lld s; check [realms] in krb5.conf",
-		  (long long)kdc_ms / 1000);
-
 	pthread_mutex_lock(&q->lock);
 	while (!q->done && clock_ms() < until) {
 		clock_wait(&q->ended, &q->lock, LOOK_MS);
@@ -289,6 +286,10 @@ static bool wait_for(struct kdc_query *q, struct error *err)
 		}
 	}
 	q->left = !q->done;
+	if (q->left && !stopped)
+		error_set(err, RC_IO,
+			  "the KDC has not answered within %lld s; check [realms] in krb5.conf",
+			  (long long)kdc_ms / 1000);
 	if (q->left)
 		atomic_store(&left_a_query, true);
 	bool done = q->done;

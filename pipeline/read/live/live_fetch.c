@@ -188,9 +188,9 @@ static void go_back(const struct live_scan *s, struct live_span *p)
 	p->rows--;
 	if (s->q.reversed)
 		buf_put(&p->last, 0);
+	/* a row that differs from the row of the last failure has all attempts */
 	if (!bytes_eq(buf_bytes(&p->at), buf_bytes(&p->last)))
-		p->attempt = (struct hbase_attempts){
-			0}; /* this row differs from the row of the last failure */
+		p->attempt = (struct hbase_attempts){0};
 	copy(&p->at, buf_bytes(&p->last));
 }
 
