@@ -14,21 +14,12 @@ import pytest
 from fake_hbase import FakeHBase, Refusal
 from test_apply_answers import LoadingHBase
 from test_apply import load  # noqa: F401  (a fixture)
+from test_live import PLAIN
 from test_places import Place
 
 LIMIT = 3  # seconds of --timeout
 LATEST = 45  # seconds; before, each run took a minute or more
-JOB = """\
-source: {csv: {files: [a.csv]}}
-fields: {id: {type: u32}}
-tables:
-  - name: t
-    rowkey: [{field: id, as: u32}]
-    timestamp: 1
-    families: {f: {}}
-    cells: [{family: f, qualifier: n, value: note}]
-    regions: {split: sampled, count: 2}
-"""
+JOB = PLAIN.replace("split: none", "split: sampled, count: 2")
 COMMANDS = {"tables": ["tables"], "regions": ["regions", "t"], "describe": ["describe", "t"], "drop": ["drop", "t", "--yes"],
             "scan": ["scan", "job.yaml"], "plan": ["plan", "job.yaml"], "drift": ["drift", "job.yaml"],
             "load": ["load", "job.yaml", "-o", "out"], "init": ["init", "--table", "t"]}
@@ -73,7 +64,7 @@ def folder(tmp_path):
     for name in COMMANDS:
         (tmp_path / name).mkdir()
         (tmp_path / name / "job.yaml").write_text(JOB)
-        (tmp_path / name / "a.csv").write_text("id,note\n1,a\n2,b\n")
+        (tmp_path / name / "events.csv").write_text("id,note\n1,a\n2,b\n")
     return tmp_path
 
 
